@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from result_files import write_results
 
-from dpml.auditing import audit_one_run, certified_epsilon, label_score, row_score
+from dpml.audit import audit_one_run, certified_epsilon, label_score, row_score
 from dpml.classifiers import LinearClassifier, LogisticRegression
 from dpml.mechanisms import Gaussian, Laplace
 from dpml.publishing import PrivPfC

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.literature import LITERATURE
-from dpml.auditing import search
+from dpml.audit import search
 
 RUNS = 100
 GOAL, MULTIPLE = 0.9, 5.0

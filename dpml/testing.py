@@ -25,7 +25,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
-from dpml.auditing import audit_outputs, recorded_cost, recorded_releases
+from dpml.audit import audit_outputs, recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, MissingExtra, NoSecureSampler, NotPrivate
 from dpml.schema import Feature, Schema
@@ -637,8 +637,8 @@ def check_private_estimator(
 
     See Also
     --------
-    dpml.auditing.recorded_cost : Computes the privacy loss of one call.
-    dpml.auditing.audit : Audits one mechanism on two neighbours.
+    dpml.audit.recorded_cost : Computes the privacy loss of one call.
+    dpml.audit.audit : Audits one mechanism on two neighbours.
 
     Notes
     -----

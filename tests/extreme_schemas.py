@@ -10,7 +10,7 @@ import pandas as pd
 from fuzz_cells import MISSING, ODD, objects, pick
 from public_estimators import RELEASED, made
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.evaluation import private_confusion_matrix, release_evaluation, release_multiclass_evaluation
 from dpml.exceptions import ConcentratedWeights, DpmlError, FactWarning

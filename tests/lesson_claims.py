@@ -28,7 +28,7 @@ from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.work.pool import Task
 
-from dpml.catalogue import CATALOGUE
+from dpml.audit.cases import AUDITED
 from dpml.classifiers.naive_bayes import default_row_bound
 from dpml.datasets import NAMES, card
 from dpml.mechanisms import boundary
@@ -124,7 +124,7 @@ def audited(s):
 @claim
 def case(s, *numbers):
     """The neighbours of the catalogue have these counts."""
-    words = CATALOGUE[s.audit_method].case(1.0, "add-remove").words.replace(" ", "")
+    words = AUDITED[s.audit_method].case(1.0, "add-remove").words.replace(" ", "")
     return all(one in words for one in numbers)
 
 
@@ -206,9 +206,9 @@ CLAIMS |= {
     "impossible-before": lambda s, output: audited(s)["outputs"][(float(output),)][0] == 0.0,
     "broken-at-any-epsilon": lambda s: math.isinf(audits.true_epsilon(s)),
     "stands": lambda s: audited(s)["passed"],
-    "catalogue-says-not-private": lambda s: not CATALOGUE[s.audit_method].private,
+    "catalogue-says-not-private": lambda s: not AUDITED[s.audit_method].private,
     "all-labels-found": lambda s: curves.labels_found(s) == curves.labels_attacked(s),
-    "gives-away-the-number": lambda s: not CATALOGUE["published-roc-fixed-space-alpha"].private,
+    "gives-away-the-number": lambda s: not AUDITED["published-roc-fixed-space-alpha"].private,
     # the first curve is nearer to the true one, by medians over draws
     "nearer": lambda s, first, second: curves.off(s, first) < curves.off(s, second),
     "gap-is-local": lambda s: abs(noise.local(s) - noise.smooth(s)) < 1e-9,

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from dpml import catalogue, methods
-from dpml.catalogue import Case
+from dpml import registry
+from dpml.audit import cases
+from dpml.audit.cases import Case
+from dpml.claims import claim
 from dpml.classifiers import BernoulliNB
 from dpml.publishing import PPH
 from dpml.selection import NoisyCountSelector
@@ -11,14 +13,17 @@ from dpml.selection import NoisyCountSelector
 KEY = "made-up"
 
 
+@claim("made-up-classifier", "Made-up classifier", "made up", relations=("add-remove",), family="classifier")
 class MadeUp(BernoulliNB):
     """Row-bounded naive Bayes under another name."""
 
 
+@claim("made-up-selector", "Made-up selector", "made up", relations=("add-remove",), family="selection")
 class MadeUpSelector(NoisyCountSelector):
     """Noisy counts under another name."""
 
 
+@claim("made-up-publisher", "Made-up publisher", "made up", relations=("add-remove",), family="publishing")
 class MadeUpPublisher(PPH):
     """PPH under another name."""
 
@@ -41,17 +46,16 @@ def _case(epsilon, relation):
     return Case([0.0], [0.0, 1.0], call, lambda data, draws, rng: np.zeros((draws, 1)))
 
 
-def _register(kind, family, of_claims, **facts):
-    title, place, claim = f"Made-up {family}", f"{kind.__module__}.{kind.__name__}", f"made-up-{family}"
-    catalogue.register(
-        catalogue.Method(claim, title, of_claims, (place,), "made up", "ε", _case, relations=("add-remove",))
-    )
-    methods.register(methods.Method(KEY, title, family, place, claims=(claim,), **facts))
+def _register(kind, family, **facts):
+    [own] = kind.claims
+    cases.register(own, _case)
+    place = f"{kind.__module__}.{kind.__name__}"
+    registry.register(registry.Method(KEY, f"Made-up {family}", family, place, claims=(own.name,), **facts))
 
 
 def register():
-    """Register class, entry and claim of each."""
+    """Register entry and case of each."""
     study = f"{MadeUpStudy.__module__}.MadeUpStudy"
-    _register(MadeUp, "classifier", "classifier", label="Made-up", study=study, advised=True)
-    _register(MadeUpSelector, "selector", "selection")
-    _register(MadeUpPublisher, "publisher", "publishing")
+    _register(MadeUp, "classifier", study=study, advised=True)
+    _register(MadeUpSelector, "selector")
+    _register(MadeUpPublisher, "publisher")

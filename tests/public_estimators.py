@@ -25,17 +25,20 @@ KINDS = {
     and name not in ABSTRACT | TWO_TABLES | SLOW
 }
 
-# what a constructor needs beyond ε
-NEEDED = {
-    "PrivateSearch": {"estimator": BernoulliNB(1.0), "candidates": {"row_bound": [1, 2]}},
-    "TopSelector": {"n_features": 2},
-    "MaskSelector": {"n_features": 2},
-    "SparseVectorSelector": {"threshold": 2.0},
-    "PublishedSelector": {"threshold": 2.0},
-    "NoisyScoreSelector": {"n_features": 2},
-    "NoisyCountSelector": {"n_features": 2},
-    "NoisyClusterSelector": {"n_features": 2},
-}
+# values of parameters that a constructor needs beyond ε
+VALUES = {"estimator": BernoulliNB(1.0), "candidates": {"row_bound": [1, 2]}, "n_features": 2, "threshold": 2.0}
+
+
+def needed(kind):
+    """Return the parameters without a default, and of a selector the number of features if nothing else states it."""
+    known = inspect.signature(kind).parameters
+    own = {name: value for name, value in VALUES.items() if name in known and known[name].default is inspect._empty}
+    return own or ({"n_features": 2} if {"n_features", "threshold"} <= set(known) else {})
+
+
+NEEDED = {name: needed(kind) for name, kind in KINDS.items() if needed(kind)}
+# its default method is for a threshold
+NEEDED["PublishedSelector"] = {"threshold": 2.0}
 # what makes a release of it one that has a secure sampler; what is not here has none
 RELEASED = {
     "AutoClassifier": {},

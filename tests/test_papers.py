@@ -13,7 +13,7 @@ from dpml_app.page_list import PAGES
 
 from benchmarks.papers import EXPERIMENTS
 from dpml.__main__ import main
-from dpml.catalogue import CATALOGUE
+from dpml.audit.cases import AUDITED
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
@@ -129,7 +129,7 @@ def exists(command):
         return key in EXPERIMENTS[paper]
     if command.startswith("python -m dpml audit"):
         names = words[4 : words.index("--relation") if "--relation" in words else None]
-        return bool(names) and set(names) <= set(CATALOGUE)
+        return bool(names) and set(names) <= set(AUDITED)
     if command.startswith("python -m benchmarks."):
         return (ROOT / "benchmarks" / f"{words[2].partition('.')[2]}.py").is_file()
     path, _, test = words[1].partition("::")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dpml.catalogue import CATALOGUE, as_table
-from dpml.catalogue._references import KEY, NAMES, named
+from dpml.claims import KEY, NAMES, named
+from dpml.registry import as_table, claims
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -73,12 +73,12 @@ def test_the_list_is_in_order_after_the_papers_that_are_implemented():
     assert list(REFERENCES)[5:] == sorted(list(REFERENCES)[5:])
 
 
-def test_sources_of_the_catalogue_have_keys_that_exist():
-    used = {key for entry in CATALOGUE.values() for key in KEY.findall(entry.source)}
+def test_sources_of_claims_have_keys_that_exist():
+    used = {key for entry in claims().values() for key in KEY.findall(entry.source)}
     assert used == set(NAMES)
     assert all(REFERENCES[key] == name for key, name in NAMES.items())
     # what a source cites it cites by key
-    assert not [entry.source for entry in CATALOGUE.values() if CITATION.search(entry.source)]
+    assert not [entry.source for entry in claims().values() if CITATION.search(entry.source)]
 
 
 def test_people_read_names():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.auditing.search_neighbours import Neighbours
+from dpml.audit.search import Neighbours
 
 __all__ = ["PublishedAlgorithm", "PublishedAlgorithms", "laplace"]
 

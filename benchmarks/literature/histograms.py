@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.literature._exact import largest_loss
 from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms, laplace
-from dpml.auditing.search_neighbours import Answers
+from dpml.audit.search import Answers
 
 __all__ = ["HISTOGRAMS", "NoisyAnswers", "TruncatedGeometric"]
 

@@ -28,7 +28,7 @@ from benchmarks.literature._exact import (
     sides,
 )
 from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms, laplace
-from dpml.auditing.search_neighbours import Answers
+from dpml.audit.search import Answers
 
 __all__ = ["NOISY_MAXIMA", "NoisyMax"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms
-from dpml.auditing.search_neighbours import Values
+from dpml.audit.search import Values
 from dpml.exceptions import InvalidParameter
 
 __all__ = ["RAPPORS", "Rappor"]

@@ -27,7 +27,7 @@ from benchmarks.literature._exact import (
     sides,
 )
 from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms, laplace
-from dpml.auditing.search_neighbours import Answers
+from dpml.audit.search import Answers
 
 __all__ = ["SPARSE_VECTORS", "SparseVectorVariant"]
 

@@ -24,8 +24,8 @@ from benchmarks.papers.measured import Experiment, Measured, exact, measured, pe
 from dpml.classifiers import DiffPC45, LinearSVC, LogisticRegression, PrivGene, PrivLocal, PrivPfCClassifier
 from dpml.classifiers.grid import GridQuality, Records, candidate_grids, grid_counts, places_of
 from dpml.datasets import load
-from dpml.methods import method
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayesStructNF, PrivPfC, PrivPfCSelNF
+from dpml.registry import method
 from dpml.schema import Feature, Schema
 from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.papers.measured import Experiment, Measured, percent
 from dpml.datasets import Dataset, load
-from dpml.methods import method
+from dpml.registry import method
 from dpml.schema import Feature, Schema
 from dpml.studies import MomentsNBStudy, majority_accuracy, non_private_mixed_nb
 

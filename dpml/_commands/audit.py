@@ -63,7 +63,7 @@ def add_command(commands: Any, say: Say) -> None:
     )
     own = audits.add_argument_group("search of module:function, called as function(data, draws=..., rng=...)")
     own.add_argument("--delta", type=float, default=0.0, help="claimed δ, from 0 to 1 (default 0)")
-    own.add_argument("--neighbours", metavar="MODULE:NAME", help="pairs of tables, or a domain of dpml.auditing.search")
+    own.add_argument("--neighbours", metavar="MODULE:NAME", help="pairs of tables, or a domain of dpml.audit.search")
     own.add_argument("--length", type=int, default=5, help="number of query answers, without --neighbours (default 5)")
     own.add_argument("--lower", type=float, default=0.0, help="smallest answer (default 0)")
     own.add_argument("--upper", type=float, default=2.0, help="largest answer (default 2)")
@@ -72,7 +72,7 @@ def add_command(commands: Any, say: Say) -> None:
 
 
 def _catalogue(arguments: argparse.Namespace, say: Say) -> int:
-    from dpml.catalogue import as_table
+    from dpml.registry import as_table
 
     table = as_table()
     if arguments.markdown:
@@ -105,14 +105,14 @@ def _audit(arguments: argparse.Namespace, say: Say) -> int:
 
 
 def _check(arguments: argparse.Namespace, rng: Any, say: Say) -> int:
-    from dpml.catalogue import CATALOGUE
+    from dpml.audit.cases import AUDITED
 
     typed = arguments.table is not None
-    names = arguments.names or [name for name, entry in CATALOGUE.items() if entry.editable or not typed]
-    _check_names(names, CATALOGUE)
+    names = arguments.names or [name for name, entry in AUDITED.items() if entry.typed or not typed]
+    _check_names(names, AUDITED)
     surprises = failures = 0
     for name in names:
-        entry = CATALOGUE[name]
+        entry = AUDITED[name]
         for relation in _relations(entry, arguments):
             try:
                 result = entry.audit(
@@ -149,7 +149,7 @@ def _check(arguments: argparse.Namespace, rng: Any, say: Say) -> int:
 
 
 def _typed(arguments: argparse.Namespace, relation: str) -> Any:
-    from dpml.catalogue import read_neighbours
+    from dpml.audit.cases import read_neighbours
 
     return read_neighbours(arguments.table, arguments.record, relation, replaced=arguments.replaced)
 
@@ -173,20 +173,20 @@ def _relations(entry: Any, arguments: argparse.Namespace) -> Sequence[str]:
 
 
 def _search(arguments: argparse.Namespace, rng: Any, say: Say) -> int:
-    from dpml.auditing import search
-    from dpml.auditing.search_neighbours import of_case
-    from dpml.catalogue import CATALOGUE
+    from dpml.audit import search
+    from dpml.audit.cases import AUDITED
+    from dpml.audit.search import of_case
 
     names: Sequence[str] = arguments.names
     if not names:
         allowed = "one or more methods of the catalogue, or module:function. " + LITERATURE
         raise InvalidParameter("name", "", allowed)
-    _check_names(names, CATALOGUE)
+    _check_names(names, AUDITED)
     surprises = 0
     targets: list[tuple[str, Any, Any, float, float]] = []
     for name in names:
-        if name in CATALOGUE:
-            entry = CATALOGUE[name]
+        if name in AUDITED:
+            entry = AUDITED[name]
             for relation in _relations(entry, arguments):
                 case = entry.case(arguments.epsilon, relation)
                 true = entry.true_epsilon(arguments.epsilon) if entry.private else float("inf")
@@ -242,7 +242,7 @@ def _imported(path: str, parameter: str) -> Any:
 
 
 def _own_neighbours(mechanism: Any, arguments: argparse.Namespace) -> Any:
-    from dpml.auditing import Answers
+    from dpml.audit.search import Answers
 
     if arguments.neighbours:
         return _imported(arguments.neighbours, "neighbours")
@@ -253,10 +253,10 @@ def _own_neighbours(mechanism: Any, arguments: argparse.Namespace) -> Any:
 
 def _refuted_laws(name: str, relation: str, epsilon: float, rng: Any, say: Say) -> int:
     """Return how many laws of a method its draws refute, and print them."""
-    from dpml.catalogue import CATALOGUE
+    from dpml.audit.cases import AUDITED
 
     try:
-        refuted = [law for law in CATALOGUE[name].check_laws(epsilon, relation, rng=rng) if not law.passed]
+        refuted = [law for law in AUDITED[name].check_laws(epsilon, relation, rng=rng) if not law.passed]
     except MissingExtra as error:
         say(f"{name}, {relation}: its draws were not tested: {error}")
         return 0

@@ -12,6 +12,7 @@ from typing import Any
 from dpml._arrays import FloatArray
 from dpml._validate import check_choice
 from dpml.budget import Cost
+from dpml.claims import claim
 from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.linear import LinearSVC, squared_norm_bound
 from dpml.classifiers.linear.estimators import log_sigmoids
@@ -63,6 +64,24 @@ def default_norm(schema: Schema) -> str:
     return "l1" if 2 * (squared_norm_bound(schema) + 1) < schema.n_features + 1 else "l2"
 
 
+@claim(
+    "linear-classifier-auto",
+    "Linear classifier by public rules, which also choose the method",
+    "derived here: public metadata alone chooses the method",
+    options={"method": "auto"},
+)
+@claim(
+    "linear-classifier-naive-bayes",
+    "Linear classifier by public rules, naive Bayes",
+    "derived here: public metadata alone chooses the method",
+    options={"method": "naive-bayes"},
+)
+@claim(
+    "linear-classifier-objective",
+    "Linear classifier by public rules, objective perturbation",
+    "derived here: public metadata alone chooses the method",
+    options={"method": "objective"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearClassifier(ProbabilisticClassifier):
     """Linear classifier with differential privacy, which selects its method by a public rule.

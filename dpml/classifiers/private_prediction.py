@@ -15,6 +15,7 @@ from scipy import sparse
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.budget import charge
+from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear.estimators import public_scaling, squared_norm_bound
 from dpml.classifiers.linear.perturbation import TOLERANCE, check_lambda
@@ -189,6 +190,12 @@ def _label_scores(on: FloatArray, n: FloatArray, design: Design, X: Any, pseudoc
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
 
 
+@claim(
+    "nb-private-prediction",
+    "Private prediction by naive Bayes",
+    "derived here ([antonova2016] leaves it as future work)",
+    "ε for each label",
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivatePredictionNB(PrivatePrediction):
     """Naive Bayes with private prediction, which releases labels and never a model.
@@ -354,6 +361,20 @@ def vote_scores(theta: FloatArray, Z: Any) -> FloatArray:
     return np.stack([(votes == c).sum(axis=0) for c in range(theta.shape[1])], axis=1).astype(float)
 
 
+@claim(
+    "logistic-private-prediction-votes",
+    "Private prediction by logistic regression, votes of parts",
+    "[dwork-feldman2018] (range derived here)",
+    "ε for each label",
+    options={"method": "votes"},
+)
+@claim(
+    "logistic-private-prediction-margin",
+    "Private prediction by logistic regression, one regression's margin",
+    "[dwork-feldman2018] (range derived here)",
+    "ε for each label",
+    options={"method": "margin"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivatePredictionLR(PrivatePrediction):
     """Logistic regression with private prediction, which releases labels and never weights.

@@ -40,6 +40,7 @@ from dpml._validate import (
 )
 from dpml.budget import Budget, charge
 from dpml.budget.shares import rest_of
+from dpml.claims import claim
 from dpml.evaluation.histogram import (
     LOG_ODDS_END,
     MAX_NOISE,
@@ -89,6 +90,13 @@ def fixed_space(n_thresholds: int, score_scale: str = "probability") -> FloatArr
     return _thresholds(np.arange(m + 1) / m, score_scale)
 
 
+@claim(
+    "noisy-n",
+    "Number of records",
+    "the two-sided geometric mechanism, [ghosh2012]",
+    "ε under add/remove",
+    relations=("add-remove",),
+)
 def noisy_n(
     n: int, epsilon: float, *, rng: np.random.Generator, draws: int | None = None, budget: Budget | None = None
 ) -> Any:
@@ -134,6 +142,19 @@ def noisy_n(
     return int(noisy[0]) if draws is None else noisy
 
 
+@claim(
+    "recursive-medians-published",
+    "Recursive medians of scores, noise 8·S/ε'",
+    "[stoddard2014], Algorithm 4 and Theorem 3",
+    cost="at most 0.515·ε",
+    options={"calibration": "published"},
+)
+@claim(
+    "recursive-medians-exact",
+    "Recursive medians of scores, least Cauchy noise",
+    "[stoddard2014], Algorithm 4, with the scale derived here (docs/explanation/errata.md)",
+    options={"calibration": "exact"},
+)
 def recursive_medians(
     scores: Any,
     epsilon: float,
@@ -221,6 +242,11 @@ def recursive_medians(
     return _release(x, 1 << k, cut, epsilon, relation, rng, draws, budget, score_scale, "recursive medians")
 
 
+@claim(
+    "quantile-thresholds",
+    "Quantiles of scores by the exponential mechanism, node by node",
+    "[smith2011] and [kaplan2022], with the range derived here (docs/explanation/errata.md)",
+)
 def quantile_thresholds(
     scores: Any,
     epsilon: float,
@@ -578,6 +604,60 @@ def published_roc_is_private(method: str, n_thresholds: int | None = None, relat
     return method != "laplace"
 
 
+@claim(
+    "published-roc-medians-published",
+    "ROC curve at recursive medians, as published",
+    "[stoddard2014], Algorithm 3",
+    "ε, for scores of a model that was not trained on these records",
+    cost="less than ε: half of the share for the thresholds, half of the share for the sums",
+    options={"method": "recursive-medians", "calibration": "published"},
+)
+@claim(
+    "published-roc-medians-exact",
+    "ROC curve at recursive medians, with the least Cauchy noise",
+    "[stoddard2014], Algorithm 3",
+    "ε, for scores of a model that was not trained on these records",
+    cost="less than ε: all of the share for the thresholds, half of the share for the sums",
+    options={"method": "recursive-medians", "calibration": "exact"},
+)
+@claim(
+    "published-roc-quantiles",
+    "ROC curve at quantiles by the exponential mechanism",
+    "[stoddard2014], Algorithm 3 with all of ε2 for each label (docs/explanation/errata.md)",
+    "ε, for scores of a model that was not trained on these records",
+    options={"method": "quantiles"},
+)
+@claim(
+    "published-roc-fixed-space",
+    "ROC curve at a public number of even thresholds",
+    "[stoddard2014], sec. 4.2.2, α-FixedSpace, all of ε for each label (docs/explanation/errata.md)",
+    "ε, for scores of a model that was not trained on these records",
+    options={"method": "fixed-space"},
+)
+@claim(
+    "published-roc-fixed-space-alpha",
+    "ROC curve at α·n even thresholds, as published",
+    "[stoddard2014], sec. 4.2.2, α-FixedSpace",
+    private=False,
+    cost="unbounded under add/remove: the number of thresholds reveals n. As claimed for public n (replace-one)",
+    relations=("add-remove",),
+    options={"method": "fixed-space"},
+)
+@claim(
+    "published-roc-laplace",
+    "ROC curve by Laplace noise at quantiles of the data, as published",
+    "[stoddard2014], sec. 5.2, the Laplace baseline",
+    private=False,
+    cost="unbounded: the thresholds are scores of records",
+    options={"method": "laplace"},
+)
+@claim(
+    "published-roc-laplace-fixed",
+    "ROC curve by Laplace noise at public thresholds",
+    "[stoddard2014], sec. 4.2, with |Θ| + 1 instead of 2|Θ| + 1 (docs/explanation/errata.md)",
+    "ε, for scores of a model that was not trained on these records",
+    options={"method": "laplace-fixed"},
+)
 def published_roc_curve(
     y_true: Any,
     y_score: Any,

@@ -14,6 +14,7 @@ from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import split_epsilon
+from dpml.claims import claim
 from dpml.evaluation.histogram import (
     N_BINS,
     SCORE_SCALES,
@@ -190,6 +191,13 @@ def _possible_areas(evaluation: PrivateEvaluation, n_boot: int, rng: np.random.G
     return simulate(counts, evaluation.noise_scale, evaluation.noise_step, n_boot, rng, weight, areas)
 
 
+@claim(
+    "comparison",
+    "Comparison of the accuracies of two classifiers",
+    "derived here",
+    "ε, for models that were not trained on these records",
+)
+@claim("comparison-auc", "Comparison of the AUCs of two classifiers", "derived here", "ε for both, ε/2 each")
 def compare_classifiers(
     y_true: Any,
     score_a: Any,

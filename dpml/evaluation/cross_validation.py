@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from dpml._validate import check_choice, check_epsilon, check_integer
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.evaluation.histogram import N_BINS, check_two_classes
 from dpml.evaluation.private_evaluation import PrivateEvaluation, count_scores, release_counts
@@ -74,6 +75,24 @@ class PrivateCrossValidation:
     relation: str
 
 
+@claim(
+    "cross-validation",
+    "Cross-validated measures of a private classifier",
+    "derived here: a record trains all models but one, and is in one test set",
+    "ε for all models and the measures together",
+)
+@claim(
+    "cross-validation-clip",
+    "Cross-validated measures of a private classifier, invalid input clipped",
+    "derived here: a record trains all models but one, and is in one test set",
+    "ε for all models and the measures together",
+)
+@claim(
+    "cross-validation-release",
+    "Cross-validated measures of a private classifier, release",
+    "derived here: a record trains all models but one, and is in one test set",
+    "ε for all models and the measures together",
+)
 def private_cross_val_score(
     estimator: Any,
     X: Any,

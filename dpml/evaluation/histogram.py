@@ -27,6 +27,7 @@ from dpml._validate import (
     check_relation,
 )
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.encoding import SHARE_GRID
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.noise import Laplace
@@ -355,6 +356,12 @@ def roc_histogram(
     return for_study(counts, False, "an exact histogram")
 
 
+@claim(
+    "roc-histogram",
+    "ROC curve of a noisy two-class histogram",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
 def release_histogram(
     counts: Any,
     epsilon: float,

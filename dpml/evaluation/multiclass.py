@@ -10,6 +10,7 @@ from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share, split_epsilon
+from dpml.claims import claim
 from dpml.evaluation.histogram import (
     N_BINS,
     aligned,
@@ -124,6 +125,12 @@ class MulticlassEvaluation:
         return stretched(ends, self.macro_auc())
 
 
+@claim(
+    "evaluation-multiclass",
+    "One noisy histogram for each class against the rest",
+    "derived here",
+    "ε for all, ε/C each",
+)
 def release_multiclass_evaluation(
     y_true: Any,
     scores: Any,
@@ -422,6 +429,12 @@ def _right_and_wrong(tables: Any) -> Any:
     return np.stack([right, tables.sum(axis=(-1, -2)) - right], axis=-1)
 
 
+@claim(
+    "confusion-matrix",
+    "Noisy table of true and predicted classes",
+    "derived here",
+    "ε, for predictions of a model that was not trained on these records",
+)
 def private_confusion_matrix(
     y_true: Any,
     y_pred: Any,

@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget
+from dpml.claims import claim
 from dpml.encoding import SHARE_GRID
 from dpml.evaluation.histogram import (
     N_BINS,
@@ -568,6 +569,30 @@ def _two_bins(table: FloatArray, k: int) -> FloatArray:
     return np.stack([table[..., :k].sum(axis=-1), table[..., k:].sum(axis=-1)], axis=-1)
 
 
+@claim(
+    "evaluation-clip",
+    "All measures, invalid input clipped",
+    "derived here: scores are moved into their scale, a record whose label is no class is dropped",
+    "ε, for scores of a model that was not trained on these records",
+)
+@claim(
+    "evaluation-release",
+    "All measures, release",
+    "the same with integer noise (OpenDP)",
+    "ε, for scores of a model that was not trained on these records",
+)
+@claim(
+    "evaluation",
+    "All measures of a classifier from one noisy histogram",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
+@claim(
+    "evaluation-weighted",
+    "The same with weights under a public bound",
+    "derived here",
+    "ε, for weights that depend on their own record only",
+)
 def release_evaluation(
     y_true: Any,
     y_score: Any,
@@ -729,6 +754,12 @@ def release_counts(
     return PrivateEvaluation(noisy, exact.thresholds, scale, check_epsilon(epsilon), *facts)
 
 
+@claim(
+    "private-roc-curve",
+    "ROC curve from scores and labels",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
 def private_roc_curve(
     y_true: Any,
     y_score: Any,
@@ -824,6 +855,12 @@ def private_roc_curve(
     return release_counts(exact, epsilon, rng=rng, label="ROC curve", **how).roc_curve()
 
 
+@claim(
+    "private-roc-auc",
+    "AUC from scores and labels",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
 def private_roc_auc(
     y_true: Any, y_score: Any, epsilon: float, *, rng: np.random.Generator, **options: Any
 ) -> float | FloatArray:

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng, check_upper
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import number_of, statistic
 
 
+@claim("sample-and-aggregate", "Sample and aggregate", "[antonova2016], section 2.4, and [nissim2007], section 4")
 @dataclass(frozen=True)
 class SampleAndAggregate:
     """Release the mean of the clipped results of a function on k random blocks of the records.

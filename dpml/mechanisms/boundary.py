@@ -1,7 +1,7 @@
 """The one boundary for noise: every draw of noise and every private selection goes through this module.
 
 A mechanism passes its exact statistic to `release`, which draws. An observer (`observe`), such as the recorder of
-`dpml.auditing`, receives the mechanism and the statistic instead. Its return value is then the release. Randomness that
+`dpml.audit`, receives the mechanism and the statistic instead. Its return value is then the release. Randomness that
 protects nothing, such as the split of the records into parts, goes through `public_randomness`.
 
 No other module of a method opens a `dpml.mechanisms.private.Private` statistic.

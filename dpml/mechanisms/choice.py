@@ -13,6 +13,7 @@ from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget.conversion import zcdp_rho
 from dpml.budget.shares import equal_share, split_epsilon
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
@@ -72,6 +73,12 @@ class PrivateChoice(abc.ABC):
         return self._probabilities(np.asarray(scores, dtype=float))
 
 
+@claim(
+    "exponential",
+    "Exponential mechanism, by the range of the score change",
+    "[antonova2016], eq. 2.30, with the range instead of 2Δ (docs/explanation/errata.md)",
+    "ε for scores whose changes span at most the stated range",
+)
 @dataclass(frozen=True)
 class ExponentialMechanism(PrivateChoice):
     """Select a candidate with probability proportional to an exponential of its score.
@@ -230,6 +237,24 @@ def _piecewise(edges: FloatArray, longest: float, nodes: int) -> tuple[FloatArra
     return (starts[:, None] + steps[:, None] * x0).ravel(), (steps[:, None] * w0).ravel()
 
 
+@claim(
+    "noisy-max-exponential",
+    "Report noisy max with exponential noise",
+    "[ding2021]",
+    "ε for scores whose changes span at most the stated range",
+)
+@claim(
+    "noisy-max-laplace",
+    "Report noisy max with Laplace noise",
+    "[dwork-roth2014], Claim 3.9",
+    "ε for scores whose changes span at most the stated range",
+)
+@claim(
+    "noisy-max-gumbel",
+    "Report noisy max with Gumbel noise",
+    "the exponential mechanism, drawn by Gumbel noise",
+    "ε for scores whose changes span at most the stated range",
+)
 @dataclass(frozen=True)
 class ReportNoisyMax(PrivateChoice):
     """Select the candidate whose noisy score is largest.
@@ -342,6 +367,12 @@ class ReportNoisyMax(PrivateChoice):
         return np.array([w @ (density[:, r] * np.delete(below, r, axis=1).prod(axis=1)) for r in range(len(q))])
 
 
+@claim(
+    "permute-and-flip",
+    "Permute-and-flip",
+    "[mckenna-sheldon2020], Algorithm 1",
+    "ε for scores whose changes span at most the stated range",
+)
 class PermuteAndFlip(ReportNoisyMax):
     """Select a candidate by permute-and-flip, the noisy maximum with exponential noise.
 
@@ -387,6 +418,12 @@ class PermuteAndFlip(ReportNoisyMax):
 ABOVE, BELOW, NOT_ASKED = 1, 0, -1
 
 
+@claim(
+    "sparse-vector",
+    "Sparse vector technique",
+    "[lyu2017], Algorithm 1",
+    "ε for any number of queries, of which at most a stated number are above the threshold",
+)
 @dataclass(frozen=True)
 class SparseVector:
     """Answer queries by "above the threshold" or "below" until `cutoff` of them are above.

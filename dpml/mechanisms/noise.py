@@ -15,6 +15,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from dpml._arrays import FloatArray, Int64Array
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, to_integers
 
@@ -153,6 +154,7 @@ class NormalTail(SymmetricNoise):
         return self.scale * math.sqrt(2 / math.pi)
 
 
+@claim("laplace", "Laplace mechanism", "[antonova2016], Theorem 2.2.1", "ε for statistics of the stated L1 sensitivity")
 @dataclass(frozen=True)
 class Laplace(LaplaceTail, ContinuousNoise):
     """Add independent Laplace noise of scale Δ/ε to every coordinate of a statistic.
@@ -232,6 +234,12 @@ class Laplace(LaplaceTail, ContinuousNoise):
             return np.where(p < 0.5, self.scale * np.log(2 * p), -self.scale * np.log(2 * (1 - p)))
 
 
+@claim(
+    "geometric",
+    "Two-sided geometric mechanism",
+    "[antonova2016], section 2.2.1, and [ghosh2012]",
+    "ε for integer statistics of the stated L1 sensitivity",
+)
 @dataclass(frozen=True)
 class Geometric(AdditiveNoise):
     """Add two-sided geometric noise to integer statistics.
@@ -324,6 +332,7 @@ class Geometric(AdditiveNoise):
         return math.log(-math.expm1(-rate)) - math.log1p(math.exp(-rate)) - rate * distance
 
 
+@claim("staircase", "Staircase mechanism", "[geng-viswanath2014]", "ε for one number of the stated sensitivity")
 @dataclass(frozen=True)
 class Staircase(ContinuousNoise):
     """Add staircase noise, whose density falls by a factor exp(-ε) once in every period of length Δ.
@@ -543,6 +552,13 @@ class NormalNoise:
         return boundary.Loss(gaussian=float((np.subtract(statistic, other_statistic) ** 2).sum()) / self.scale**2)
 
 
+@claim(
+    "gaussian",
+    "Gaussian mechanism, analytic calibration",
+    "[balle-wang2018], Algorithm 1",
+    "(ε, δ) for vectors of the stated L2 sensitivity, audited at δ = 1e-5",
+    delta=1e-5,
+)
 @dataclass(frozen=True)
 class Gaussian(NormalTail, ContinuousNoise):
     """Add independent normal noise of standard deviation σ to every coordinate of a statistic.

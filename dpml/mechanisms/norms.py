@@ -10,6 +10,7 @@ import numpy as np
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
@@ -100,6 +101,12 @@ class NormNoise(abc.ABC):
         return -self.norm(np.subtract(outputs, values)) / self.scale - constant
 
 
+@claim(
+    "norm-gamma",
+    "Euclidean norm mechanism",
+    "[antonova2016], eq. 2.24 with p = 2, and [chaudhuri2011]",
+    "ε for vectors of the stated L2 sensitivity",
+)
 @dataclass(frozen=True)
 class NormGamma(NormNoise):
     """Add a noise vector with density proportional to exp(-β‖b‖_p), where β = ε/Δ.
@@ -216,6 +223,12 @@ def contrasts(d: int) -> FloatArray:
     return basis
 
 
+@claim(
+    "one-hot-norm",
+    "Norm mechanism for sums of one-hot records",
+    "[hardt-talwar2010] and [awan-slavkovic2021]",
+    "ε for vectors of the stated sensitivity in its norm",
+)
 @dataclass(frozen=True)
 class OneHotNorm(NormNoise):
     """Add noise to sums of one-hot records, by the K-norm mechanism of the smallest body with every record.

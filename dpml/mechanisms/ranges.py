@@ -27,6 +27,7 @@ from scipy.optimize import isotonic_regression
 
 from dpml._arrays import BoolArray, FloatArray, Int64Array
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
+from dpml.claims import claim
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import statistic
@@ -164,6 +165,7 @@ class RangeMechanism(abc.ABC):
         return values
 
 
+@claim("ranges-identity", "Prefix sums of noisy counts", "[stoddard2014], definition 5", "ε, under each relation")
 @dataclass(frozen=True)
 class IdentityRanges(RangeMechanism):
     """Release prefix sums of noisy counts.
@@ -218,6 +220,12 @@ class IdentityRanges(RangeMechanism):
         return np.arange(1.0, self.n + 1)
 
 
+@claim(
+    "ranges-privelet",
+    "Prefix sums from noisy wavelet coefficients",
+    "[stoddard2014], sec. 4.2.1, and [xiao2011]",
+    "ε, under each relation",
+)
 @dataclass(frozen=True)
 class Privelet(RangeMechanism):
     """Release prefix sums from noisy Haar wavelet coefficients.
@@ -455,6 +463,7 @@ class IntervalTree:
         return alpha**2 * self.spread[0][0] + tau
 
 
+@claim("ranges-hierarchy", "Prefix sums from a tree of noisy sums", "[hay2010]", "ε, under each relation")
 @dataclass(frozen=True)
 class Hierarchy(RangeMechanism):
     """Release prefix sums from a tree of noisy sums.

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpml._arrays import Int64Array
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ExponentialMechanism, PermuteAndFlip
@@ -74,6 +75,12 @@ def _float_from_above(exact: Fraction, name: str, value: float) -> float:
     return scale
 
 
+@claim(
+    "secure-integer-laplace",
+    "Integer Laplace noise, secure",
+    "OpenDP and [canonne2020]",
+    "ε for integer statistics of the stated L1 sensitivity",
+)
 def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> Int64Array:
     """Add integer Laplace noise, P(k) proportional to exp(-|k|/scale), to every value.
 
@@ -118,6 +125,14 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
     return _perturbed(_IntegerLaplace(check_number(scale, "scale", 0.0, open_lower=True)), values, draws)
 
 
+@claim(
+    "secure-discrete-gaussian",
+    "Discrete Gaussian noise, secure",
+    "OpenDP and [canonne2020]",
+    "ρ-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    delta=1e-5,
+)
 def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None, concentrated: bool = False) -> Int64Array:
     """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value.
 
@@ -247,6 +262,12 @@ def _integers(values: Any, name: str) -> Int64Array:
     return exact.astype(np.int64)
 
 
+@claim(
+    "secure-noisy-max",
+    "Noisy max, secure (permute-and-flip)",
+    "OpenDP and [mckenna-sheldon2020]",
+    "ε for scores whose changes span at most the stated range",
+)
 def noisy_max(
     scores: Any,
     epsilon: float,

@@ -21,6 +21,7 @@ import numpy as np
 from dpml._arrays import FloatArray, Int64Array
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.norms import OneHotNorm, contrasts, signs_of
 from dpml.mechanisms.private import to_integers
@@ -136,6 +137,12 @@ class GridCover:
         return integer_laplace_sample(to_integers(values, 1 / self.step), self.scale).astype(float) * self.step
 
 
+@claim(
+    "secure-one-hot",
+    "Noise for one-hot records, secure",
+    "this project: the K-norm mechanism [hardt-talwar2010], rounded",
+    "ε for counts of the groups of attributes",
+)
 @dataclass(frozen=True)
 class SecureOneHot:
     """`OneHotNorm` for class counts of the groups of attributes, drawn securely.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_flag, check_rng
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import Private, public_number, statistic
@@ -18,6 +19,7 @@ from dpml.publishing.ratio_features import RatioFeatures
 FloatArray = NDArray[np.float64]
 
 
+@claim("table-with-noise", "Table with noise on every cell", "[ji-elkan2013], section 5.1", relations=("replace-one",))
 def release_table(
     X: Any,
     features: RatioFeatures,
@@ -85,6 +87,7 @@ def release_table(
     return np.clip(noisy, 0, 1) if trim else noisy
 
 
+@claim("direct-answers", "Direct answers with a divided ε", "[ji-elkan2013], section 5.1", relations=("replace-one",))
 def release_answers(
     values: Any, epsilon: float, *, budget: Budget | None = None, rng: np.random.Generator
 ) -> FloatArray:

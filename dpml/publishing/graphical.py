@@ -24,6 +24,7 @@ from dpml._validate import check_epsilon, check_integer, check_number, check_rel
 from dpml.budget import Cost
 from dpml.budget.conversion import zcdp_rho
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided
 from dpml.classifiers.grid.counts import marginal_counts, side_by_side
@@ -410,6 +411,12 @@ class _Graphical(Publisher):
         return self._finest_groups(drawn_in_order(self._chain, n, rng))
 
 
+@claim("mst", "MST", "[mckenna2021], with Laplace noise")
+@claim("mst-release", "MST, release", "[mckenna2021], with Laplace noise")
+@claim("mst-delta", "MST with Gaussian noise", "[mckenna2021]", "(ε, δ), audited at δ = 1e-05", delta=1e-5)
+@claim(
+    "mst-delta-release", "MST with Gaussian noise, release", "[mckenna2021]", "(ε, δ), audited at δ = 1e-05", delta=1e-5
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class MST(_Graphical):
     """Synthetic tables with differential privacy from a tree of noisy pairs of attributes, MST.
@@ -452,6 +459,12 @@ class MST(_Graphical):
         return release_mst(records, self.epsilon, **options, **table.noise)
 
 
+@claim("aim", "AIM", "[mckenna2022], with Laplace noise")
+@claim("aim-release", "AIM, release", "[mckenna2022], with Laplace noise")
+@claim("aim-delta", "AIM with Gaussian noise", "[mckenna2022]", "(ε, δ), audited at δ = 1e-05", delta=1e-5)
+@claim(
+    "aim-delta-release", "AIM with Gaussian noise, release", "[mckenna2022]", "(ε, δ), audited at δ = 1e-05", delta=1e-5
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIM(_Graphical):
     """Synthetic tables with differential privacy from marginals that are selected one by one, AIM.

@@ -11,8 +11,18 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, GridEstimator, divided, noisy_grid, noisy_size, records_of
+from dpml.classifiers.grid.cells import (
+    MOST_CELLS,
+    SHARES,
+    GridEstimator,
+    calibrated_cost,
+    divided,
+    noisy_grid,
+    noisy_size,
+    records_of,
+)
 from dpml.counts import FACTOR
 from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
@@ -34,6 +44,24 @@ DIFFGEN_LABELS = ("DiffGen, specialisations", "DiffGen, counts")
 Run = tuple[int, int]
 
 
+@claim("privpfc", "PrivPfC", "[su2018], Algorithm 2 (range derived here)", options={"calibration": "range"})
+@claim(
+    "privpfc-lemma",
+    "PrivPfC, sensitivity of Lemma 1",
+    "[su2018], Lemma 1",
+    cost="less than ε: 0.83·ε at ε = 1",
+    true_epsilon=lambda epsilon: calibrated_cost(epsilon, "lemma"),
+    options={"calibration": "lemma"},
+)
+@claim(
+    "privpfc-published",
+    "PrivPfC, published sensitivity",
+    "[su2018], Algorithm 2",
+    cost="less than ε: 0.83·ε at ε = 1",
+    true_epsilon=lambda epsilon: calibrated_cost(epsilon, "published"),
+    options={"calibration": "published"},
+)
+@claim("privpfc-release", "PrivPfC, release", "[su2018], Algorithm 2, with integer noise and permute-and-flip")
 @dataclass(eq=False, repr=False)
 class PrivPfC(GridPublisher, GridEstimator):
     """Synthetic tables for classification with differential privacy, from a privately selected grid.
@@ -93,6 +121,15 @@ class PrivPfC(GridPublisher, GridEstimator):
         self.n_candidates_, self.n_noisy_ = grid.n_candidates, grid.n
 
 
+@claim(
+    "privpfc-selnf",
+    "PrivPfC-SelNF, the best grid without noise",
+    "[su2018], section 5.5",
+    "none: simulation only",
+    private=False,
+    cost="∞: the choice has no noise",
+    options={"calibration": ("range", "lemma", "published")},
+)
 class PrivPfCSelNF(PrivPfC):
     """PrivPfC with a selection without noise: NOT private, for simulations only (PrivPfC-SelNF in Su et al. 2018).
 
@@ -190,6 +227,8 @@ def release_uniform_grid(
     return noisy_grid(records, levels, for_counts, table.relation, source, n=n, n_scale=1 / for_size)
 
 
+@claim("uniform-grid", "Uniform grid", "[su2018], section 3.5")
+@claim("uniform-grid-release", "Uniform grid, release", "[su2018], section 3.5")
 @dataclass(eq=False, repr=False, kw_only=True)
 class UniformGrid(GridPublisher):
     """Synthetic tables with differential privacy from a uniform grid over all attributes.
@@ -333,6 +372,8 @@ def release_projection(
     return noisy_grid(records, levels, for_counts, table.relation, source, n=n, n_scale=1 / for_size)
 
 
+@claim("pph", "Private projected histogram", "[vinterbo2012] (score and range derived here)")
+@claim("pph-release", "Private projected histogram, release", "[vinterbo2012] (score and range derived here)")
 @dataclass(eq=False, repr=False, kw_only=True)
 class PPH(GridPublisher):
     """Synthetic tables with differential privacy from a projected histogram, PPH.
@@ -524,6 +565,9 @@ def _in_groups(places: Sequence[NDArray], groups: Sequence[NDArray[np.intp]]) ->
     return [group[place] for group, place in zip(groups, places, strict=True)]
 
 
+@claim("diffgen", "DiffGen", "[mohammed2011], Algorithm 1 (range derived here)")
+@claim("diffgen-release", "DiffGen, release", "[mohammed2011], Algorithm 1 (range derived here)")
+@claim("diffgen-gain", "DiffGen by information gain", "[mohammed2011]")
 @dataclass(eq=False, repr=False, kw_only=True)
 class DiffGen(GridPublisher):
     """Synthetic tables with differential privacy by specialisation of a grid, DiffGen.
@@ -599,6 +643,14 @@ class DiffGen(GridPublisher):
         return release_specialisations(records, self.epsilon, relation=table.relation, **options, **table.noise)
 
 
+@claim(
+    "diffgen-struct-nf",
+    "DiffGen-Struct-NF, specialised without noise",
+    "[su2018], section 5.5",
+    "none: simulation only",
+    private=False,
+    cost="∞: the choices have no noise",
+)
 class DiffGenStructNF(DiffGen):
     """DiffGen with selections without noise: NOT private, for simulations only (DiffGen-Struct-NF in Su et al. 2018).
 

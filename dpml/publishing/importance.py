@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
 from dpml.budget.shares import split_epsilon
+from dpml.claims import claim
 from dpml.classifiers.linear.solver import minimise
 from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter
@@ -133,6 +134,62 @@ def _proxy_minimiser(X: FloatArray, proxy: FloatArray, reg_lambda: float) -> Flo
     return minimise(np.vstack([X, X]), signs, n * reg_lambda, TOLERANCE, np.zeros((1, X.shape[1])), loss)[0]
 
 
+@claim(
+    "importance-published",
+    "Importance weights, as published",
+    "[ji-elkan2013], Algorithm 1, replace-one",
+    "ε, N public",
+    relations=("replace-one",),
+    options={"method": "output", "calibration": "published"},
+)
+@claim(
+    "importance-output",
+    "Importance weights by output perturbation",
+    "[ji-elkan2013], Algorithm 1 (bound derived here)",
+    "ε, N public",
+    relations=("replace-one",),
+    options={"method": "output", "calibration": "tight"},
+)
+@claim(
+    "importance-objective",
+    "Importance weights by objective perturbation",
+    "[ji-elkan2013], section 3 (derived here)",
+    "ε, N public",
+    relations=("replace-one",),
+    options={"method": "objective", "calibration": "tight"},
+)
+@claim(
+    "importance-objective-published",
+    "Importance weights by objective perturbation, with √d",
+    "[ji-elkan2013], section 3 (derived here)",
+    "ε, N public",
+    relations=("replace-one",),
+    options={"method": "objective", "calibration": "published"},
+)
+@claim(
+    "importance-moments",
+    "Importance weights from noisy moments",
+    "derived here",
+    "ε, N public",
+    relations=("replace-one",),
+    options={"method": "moments", "calibration": "tight"},
+)
+@claim(
+    "importance-moments-release",
+    "Importance weights from noisy moments, release",
+    "derived here",
+    "ε, N public",
+    relations=("replace-one",),
+    options={"method": "moments", "calibration": "tight"},
+)
+@claim(
+    "importance-chosen",
+    "Importance weights, λ chosen with a part of ε",
+    "derived here",
+    "ε, N public",
+    relations=("replace-one",),
+    options={"method": "output", "calibration": "tight"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class ImportanceWeights(PrivateEstimator):
     """Weights of public records that make them resemble a private table, with differential privacy.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_number, check_relation
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_size
 from dpml.classifiers.grid.counts import marginal_counts, side_by_side
@@ -208,6 +209,15 @@ def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: i
     return tables
 
 
+@claim("privbayes", "PrivBayes", "[zhang2014], Algorithms 1 to 4 (score as a count, derived here)")
+@claim("privbayes-release", "PrivBayes, release", "[zhang2014], Algorithms 1 to 4 (score as a count, derived here)")
+@claim("privbayes-mutual-information", "PrivBayes by mutual information", "[zhang2014], Algorithms 1 to 4")
+@claim(
+    "privbayes-many-attributes",
+    "PrivBayes by mutual information, of many attributes",
+    "[zhang2014], Algorithms 1 to 4",
+    relations=("replace-one",),
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivBayes(Publisher):
     """Synthetic tables with differential privacy from a Bayesian network, PrivBayes.
@@ -309,6 +319,14 @@ class PrivBayes(Publisher):
         return self._finest_groups(drawn)
 
 
+@claim(
+    "privbayes-struct-nf",
+    "PrivBayes-Struct-NF, a network without noise",
+    "[su2018], section 5.5",
+    "none: simulation only",
+    private=False,
+    cost="∞: the choices have no noise",
+)
 class PrivBayesStructNF(PrivBayes):
     """PrivBayes with selections without noise: NOT private, for simulations only (PrivBayes-Struct-NF, Su et al. 2018).
 

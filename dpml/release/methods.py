@@ -6,13 +6,10 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 import dpml.classifiers
-from dpml.catalogue import CATALOGUE, Method, standing
+from dpml.claims import Claim, claims_of
 from dpml.estimators import spending_steps
 from dpml.exceptions import DpmlError, InvalidParameter, NoSecureSampler, NotPrivate, RelationMismatch
-from dpml.methods import METHODS, of_family
-
-# options that the catalogue names, and that are constants of the noise and no method
-CALIBRATIONS = ("range", "tight")
+from dpml.registry import METHODS, claim, claims, of_family, standing
 
 
 def offered() -> tuple[str, ...]:
@@ -23,19 +20,19 @@ def offered() -> tuple[str, ...]:
 def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
     """Return the name and an estimator of a method, or None in its place for an entry that is not private.
 
-    A method is a key of `dpml.methods`, a class of `dpml.classifiers` or its name, a name in the catalogue, or an
+    A method is a key of `dpml.registry`, a class of `dpml.classifiers` or its name, a name in the catalogue, or an
     estimator that is not fitted.
     """
     if isinstance(method, str):
         own = METHODS["classifier"].get(method)
         if own is not None and own.target:
-            wrong = [name for name in (*own.claims, *own.numeric_claims) if not CATALOGUE[name].private]
+            wrong = [name for name in (*own.claims, *own.numeric_claims) if not claim(name).private]
             # `method_problems` states the objection
             return (wrong[0], None) if wrong else (own.kind.__name__, own.make(1.0))
         if method in dpml.classifiers.__all__:
             return method, getattr(dpml.classifiers, method)(1.0)
-        if method in CATALOGUE:
-            return method, _of_entry(CATALOGUE[method])
+        if method in claims():
+            return method, _of_entry(claim(method))
         raise InvalidParameter(
             "method",
             method,
@@ -59,14 +56,14 @@ def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
     raise InvalidParameter("method", method, "'auto', the name of a classifier, its class or an estimator")
 
 
-def _of_entry(entry: Method) -> BaseEstimator | None:
+def _of_entry(entry: Claim) -> BaseEstimator | None:
     """Return the classifier of an entry, or None if it is marked as not private."""
     if not entry.private:
         return None
     estimator = _classifier_of(entry)
     if estimator is None:
         raise InvalidParameter("method", entry.name, "a classifier of the catalogue")
-    alike = [other for other in CATALOGUE.values() if other.private and _classifier_of(other) == estimator]
+    alike = [other for other in claims().values() if other.private and _classifier_of(other) == estimator]
     # variants such as -clip and -release are the same classifier; any others differ in options that no entry states
     if any(not other.name.startswith(entry.name) and not entry.name.startswith(other.name) for other in alike):
         raise InvalidParameter("method", entry.name, f"passed as an estimator, {estimator[0]}(...), with its options")
@@ -74,47 +71,25 @@ def _of_entry(entry: Method) -> BaseEstimator | None:
     return getattr(dpml.classifiers, kind)(1.0, **dict(options))
 
 
-def _classifier_of(entry: Method) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    options: dict[str, str] = {}
-    name = None
-    for covered in entry.covers:
-        place, _, option = covered.rstrip("]").partition("[")
-        kind = place.rpartition(".")[2]
-        if place.startswith("dpml.classifiers") and kind in dpml.classifiers.__all__:
-            name = kind
-            if option:
-                parameters = inspect.signature(getattr(dpml.classifiers, kind)).parameters
-                fine = option in CALIBRATIONS or "method" not in parameters or "method" in options
-                options["calibration" if fine else "method"] = option
-    return None if name is None else (name, tuple(sorted(options.items())))
-
-
-def claims_of(kind: type) -> list[Method]:
-    """Return the catalogue's entries about a class."""
-    package, name = kind.__module__.split(".")[:2], kind.__name__
-    if package[0] != "dpml":
-        return [entry for entry in CATALOGUE.values() if f"{kind.__module__}.{name}" in entry.covers]
-    return [
-        entry
-        for entry in CATALOGUE.values()
-        if any(
-            covered.split(".")[:2] == package and covered.partition("[")[0].rpartition(".")[2] == name
-            for covered in entry.covers
-        )
-    ]
+def _classifier_of(entry: Claim) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
+    """Return the class and the options that a claim is about, or None if it is about no public classifier."""
+    kind = entry.target.rpartition(".")[2]
+    if not entry.target.startswith("dpml.classifiers.") or kind not in dpml.classifiers.__all__:
+        return None
+    return kind, tuple(sorted(entry.options.items()))
 
 
 def source_of(kind: type) -> str:
     """Return the source of a class as the catalogue cites it."""
-    claims = claims_of(kind)
-    return claims[0].citation if claims else "not in the catalogue"
+    own = claims_of(kind)
+    return own[0].citation if own else "not in the catalogue"
 
 
 def method_problems(name: str, model: BaseEstimator | None, relation: str, secure: bool) -> list[DpmlError]:
     """Return the objections of the catalogue to a method."""
     choose = "Choose a method whose claim holds, for example 'auto'"
     if model is None:
-        entry = CATALOGUE[name]
+        entry = claim(name)
         return [NotPrivate(f"{name} ({entry.title}) is marked private = False in the catalogue. {choose}")]
     if getattr(model, "private", True) is False:
         return [NotPrivate(f"{name} is marked private = False. {choose}")]
@@ -122,13 +97,13 @@ def method_problems(name: str, model: BaseEstimator | None, relation: str, secur
         spending_steps(model)
     except DpmlError as error:
         return [NotPrivate(f"{error}. {choose}")]
-    claims = claims_of(type(model))
+    own = claims_of(type(model))
     held = [value for value in model.get_params(deep=True).values() if isinstance(value, BaseEstimator)]
     unknown = [type(part).__name__ for part in (model, *held) if not claims_of(type(part))]
     if secure and unknown:
         return [NotPrivate(f"{unknown[0]} is not in the catalogue, so its ε is not verified. {choose}")]
-    if claims and not any(relation in entry.relations for entry in claims if entry.private):
-        offered = ", ".join(sorted({each for entry in claims for each in entry.relations}))
+    if own and not any(relation in entry.relations for entry in own if entry.private):
+        offered = ", ".join(sorted({each for entry in own for each in entry.relations}))
         return [RelationMismatch(f"{name} has no claim under {relation}. Choose the relation {offered}")]
     return []
 

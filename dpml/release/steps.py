@@ -28,6 +28,7 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
+from dpml.registry import claim
 from dpml.release.methods import set_up, source_of
 from dpml.release.records import Records, part_of
 from dpml.schema import Schema
@@ -215,8 +216,6 @@ def _bare(model: Any) -> None:
 
 def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: np.random.Generator | None) -> None:
     """Release the noisy counts of the held-out records: of scores, and with several classes also of predictions."""
-    from dpml.catalogue import method
-
     C, epsilon = task.schema.n_classes, task.epsilons["evaluation"]
     facts: dict[str, Any] = {"classes": tuple(range(C)), "relation": task.relation, "on_invalid": "clip"}
     facts |= {"release": secure, "rng": rng}
@@ -225,7 +224,7 @@ def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: 
     def counted(release: Callable[..., Any], key: str, epsilon: float, judged: Any, **options: Any) -> Any:
         inner_budget = Budget(epsilon, relation=task.relation)
         call = partial(release, true, judged, inner_budget.epsilon, budget=inner_budget, **facts, **options)
-        return _charged(done, "evaluation", inner_budget, method(key).citation, call)
+        return _charged(done, "evaluation", inner_budget, claim(key).citation, call)
 
     if C == 2:
         done.histogram = counted(release_evaluation, "evaluation", epsilon, scores, score_scale="log-odds")

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
+from dpml.claims import claim
 from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import for_study
 from dpml.selection._base import PrivateSelector
@@ -181,6 +182,46 @@ def cluster_selection_log_probabilities(
     return {output: float(np.log(chance)) for output, chance in result.items() if chance > 0}
 
 
+@claim(
+    "private-threshold-testing",
+    "Private threshold testing",
+    "[stoddard2014], Algorithm 2",
+    "2ε for any scores, ε for total counts",
+    private=False,
+    cost="no ε: one output is possible on one side only",
+    relations=("add-remove",),
+    options={"method": "threshold-testing"},
+)
+@claim(
+    "cluster-selection",
+    "Cluster selection",
+    "[stoddard2014], Algorithm 1",
+    private=False,
+    cost="no ε: features join clusters by their exact counts",
+    relations=("add-remove",),
+    options={"method": "clusters"},
+)
+@claim(
+    "noisy-cut",
+    "NoisyCut",
+    "[stoddard2014], section 3.4, after [lee-clifton2014]",
+    "ε, for any number of features",
+    private=False,
+    cost="up to ε1 + min(positives, negatives)·ε2 for monotone scores (ε1 for the threshold, ε2 for each answer)",
+    true_epsilon=lambda epsilon: epsilon / 2 + 20 * epsilon / 2,
+    relations=("add-remove",),
+    options={"method": "noisy-cut"},
+)
+@claim(
+    "iterative-sampling",
+    "Iterative sampling",
+    "[antonova2016], Algorithm 4",
+    "ε if the loop stops after T turns",
+    private=False,
+    cost="grows with the number of features: order and shift come from the exact scores",
+    relations=("add-remove",),
+    options={"method": "iterative"},
+)
 @dataclass(eq=False, repr=False)
 class PublishedSelector(PrivateSelector):
     """Feature selector by published methods that are NOT private, for simulations only.

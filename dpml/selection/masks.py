@@ -16,6 +16,7 @@ from scipy.special import expit, log_expit
 
 from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_rng
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import is_private, statistic
@@ -243,6 +244,51 @@ def mask_log_probability(log_weights: Any, masks: Any) -> FloatArray:
 CALIBRATIONS = ("range", "published", "per-feature")
 
 
+@claim(
+    "mask-total_count",
+    "Mask sampling by total counts",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "total_count", "calibration": "range"},
+)
+@claim(
+    "mask-difference_count",
+    "Mask sampling by difference counts",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "difference_count", "calibration": "range"},
+)
+@claim(
+    "mask-count",
+    "Mask sampling by the count heuristic",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "count", "calibration": "range"},
+)
+@claim(
+    "mask-mutual_information",
+    "Mask sampling by mutual information",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "mutual_information", "calibration": "range"},
+)
+@claim(
+    "mask-published",
+    "Mask sampling with the weights of Antonova 2016",
+    "[antonova2016], Algorithm 5, eq. 3.26 and 3.30",
+    "ε for the whole set of features",
+    cost="at most ε, half of it with the count heuristic under add/remove",
+    options={"calibration": "published"},
+)
+@claim(
+    "mask-per-feature",
+    "Mask sampling with a weight of ε/(2Δ) for each feature",
+    "[antonova2016], section 3.5.3, Fig. 3.11, 3.12, 3.18, which state ε for each feature, audited with T = 4 of 8",
+    "ε for each feature",
+    cost="up to min(T, D - T)·ε for the set, half of it with the count heuristic: 2ε for 4 of 8",
+    true_epsilon=lambda epsilon: 2 * epsilon,
+    options={"calibration": "per-feature"},
+)
 @dataclass(eq=False, repr=False)
 class MaskSelector(PrivateSelector):
     """Feature selector by the exponential mechanism over masks, which selects T features at once.

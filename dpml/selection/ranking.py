@@ -11,6 +11,7 @@ import numpy as np
 
 from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_integer, check_number, check_rng
+from dpml.claims import claim
 from dpml.counts import Contingency, published_scale, release_published, release_row_bounded
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, boundary
@@ -34,6 +35,18 @@ def check_rule(n_features: Any, threshold: Any, facts: PublicFacts) -> None:
         check_number(threshold, "threshold")
 
 
+@claim(
+    "score-perturbation",
+    "Score perturbation, the T best features",
+    "[stoddard2014], section 3.2, and [antonova2016], Algorithm 3 (cost up to a common shift derived here)",
+    "ε for the set of features",
+)
+@claim(
+    "score-perturbation-threshold",
+    "Score perturbation, all features above a threshold",
+    "[stoddard2014], section 3.2",
+    "ε for the set of features",
+)
 @dataclass(eq=False, repr=False)
 class NoisyScoreSelector(PrivateSelector):
     """Feature selector by noisy scores, which keeps the best T or all above a threshold.
@@ -137,6 +150,20 @@ class _BestOfNoisy:
         return boundary.Loss(pure=self.draws * float(np.abs(change - np.median(change)).sum()) / self.scale)
 
 
+@claim(
+    "noisy-counts-selection",
+    "Features by row-bounded counts",
+    "derived here (docs/explanation/errata.md), with the row sampling of [stoddard2014]",
+    "ε for the counts, and for the set of features that they give",
+    options={"method": "row-bounded"},
+)
+@claim(
+    "noisy-counts-selection-published",
+    "Features by the counts of Algorithm 1",
+    "[antonova2016], Algorithm 1",
+    "ε for the counts, and for the set of features that they give",
+    options={"method": "published"},
+)
 @dataclass(eq=False, repr=False)
 class NoisyCountSelector(PrivateSelector):
     """Feature selector by noisy counts, which computes the scores from them and keeps the best T.
@@ -215,6 +242,12 @@ def noisy_tables(
     return on, n - on
 
 
+@claim(
+    "noisy-clusters-selection",
+    "Clusters of row-bounded counts",
+    "derived here (docs/explanation/errata.md), with the row sampling of [stoddard2014]",
+    "ε for the counts, and for the set of features that they give",
+)
 @dataclass(eq=False, repr=False)
 class NoisyClusterSelector(PrivateSelector):
     """Feature selector by clusters of noisy counts, which keeps whole clusters.
@@ -295,6 +328,12 @@ class NoisyClusterSelector(PrivateSelector):
         return mask
 
 
+@claim(
+    "sparse-vector-selection",
+    "Sparse vector selection",
+    "[lyu2017], Algorithm 1, which repairs the threshold testing in [stoddard2014]",
+    "ε for any number of features, of which at most a stated number are selected",
+)
 @dataclass(eq=False, repr=False)
 class SparseVectorSelector(PrivateSelector):
     """Feature selector by the sparse vector technique, which keeps features above a threshold.

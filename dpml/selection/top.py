@@ -14,6 +14,7 @@ from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget.conversion import zcdp_delta, zcdp_rho
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import choice_epsilon, range_of_change
@@ -429,6 +430,51 @@ class JointDraw:
         return boundary.Loss(pure=self.draws * self.weight * float(range_of_change(statistic, other_statistic)))
 
 
+@claim(
+    "top-joint",
+    "Joint exponential mechanism",
+    "[gillenwater2022], Algorithm 1 (range derived here)",
+    "ε for the set of the T best features",
+    options={"method": "joint"},
+)
+@claim(
+    "top-one-shot",
+    "One shot of exponential noise",
+    "derived here, [qiao2021] with Laplace noise",
+    "ε for the set of the T best features",
+    options={"method": "one-shot"},
+)
+@claim(
+    "top-peeling",
+    "Peeling",
+    "[durfee-rogers2019], Lemma 4.2",
+    "ε for the set of the T best features",
+    options={"method": "peeling"},
+)
+@claim(
+    "top-permute-and-flip",
+    "Peeling by permute-and-flip",
+    "[mckenna-sheldon2020]",
+    "ε for the set of the T best features",
+    options={"method": "permute-and-flip"},
+)
+@claim(
+    "top-peeling-delta",
+    "Peeling under (ε, δ)",
+    "[dong2020], with the conversion of [canonne2020], audited with T = 8 of 16 at δ = 1e-5",
+    "(ε, δ) for the set of the T best features",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    delta=1e-5,
+    options={"method": "peeling"},
+)
+@claim(
+    "top-limited-domain",
+    "Top-k over a limited domain",
+    "[durfee-rogers2019], Algorithm 1 (constants derived here), audited with T = 2 of 8 at δ = 1e-5",
+    "(ε, δ) for the set of at most T features",
+    delta=1e-5,
+    options={"method": "limited-domain"},
+)
 @dataclass(eq=False, repr=False)
 class TopSelector(PrivateSelector):
     """Feature selector by mechanisms that depend only on differences of scores, which keeps the T best features.

@@ -18,7 +18,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.classifiers.automatic import Plan
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.mixed import AutoStudy
 from dpml.studies.non_private import Signal, signal_of, with_table, without_noise
@@ -439,7 +439,7 @@ class Advice:
     ----------
     epsilon : float
     method : str
-        A key of `dpml.methods`.
+        A key of `dpml.registry`.
     mean, se : float
         Mean accuracy over the odd runs, which did not choose the method, and its standard error.
     low, high : float
@@ -510,7 +510,7 @@ def advised() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Keys of `dpml.methods`.
+        Keys of `dpml.registry`.
 
     See Also
     --------

@@ -40,7 +40,7 @@ from dpml.counts import FACTOR, Contingency, NoisyCounts, release_row_bounded
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.source import Source
-from dpml.methods import methods_of
+from dpml.registry import methods_of
 from dpml.schema import Schema
 
 METHODS = methods_of("moments-naive-bayes")

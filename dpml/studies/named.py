@@ -12,7 +12,7 @@ from dpml._validate import check_choice, check_epsilon, check_flag, check_intege
 from dpml.classifiers.naive_bayes.posterior import check_shrinkage
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
-from dpml.methods import method, methods_of, of_family, study_by_name
+from dpml.registry import method, methods_of, of_family, study_by_name
 from dpml.selection.scores import KINDS
 from dpml.studies.accuracy import SelectedNBStudy
 from dpml.studies.mixed import AutoStudy

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.encoding import columns_of
 from dpml.estimators.base import PrivateEstimator, has_exact_score
@@ -32,6 +33,25 @@ def keep_columns(classifier: Any) -> Any:
     return model.set_params(selection="none") if "selection" in model.get_params() else model
 
 
+@claim(
+    "best-selector",
+    "Best features, then naive Bayes on them",
+    "derived here: the inner estimators spend from an inner budget of their own",
+    "ε for the choice and the model together",
+)
+@claim(
+    "best-selector-descent",
+    "Best features, then a classifier by noisy descent",
+    "derived here: the inner estimators spend from an inner budget of their own",
+    "(ε, δ), δ the classifier's, audited at δ = 1e-5",
+    delta=1e-5,
+)
+@claim(
+    "best-selector-release",
+    "Best features, then naive Bayes on them, release",
+    "derived here: the inner estimators spend from an inner budget of their own; integer noise (OpenDP)",
+    "ε for the choice and the model together",
+)
 @dataclass(eq=False, repr=False)
 class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     """Feature selection and classification with differential privacy, with one ε for both.

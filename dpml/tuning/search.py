@@ -37,6 +37,7 @@ from dpml._validate import (
 )
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share, split_epsilon
+from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
@@ -365,6 +366,48 @@ class _Searched:
     candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
 
 
+@claim(
+    "search-permute-and-flip",
+    "Candidates compared on held-out records, by permute-and-flip",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "permute-and-flip"},
+)
+@claim(
+    "search-exponential",
+    "Candidates compared on held-out records, by the exponential mechanism",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "exponential"},
+)
+@claim(
+    "search-disjoint",
+    "Candidates compared on held-out records, by permute-and-flip, each trained on its own part of the records",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "permute-and-flip"},
+)
+@claim(
+    "search-release",
+    "Candidates compared on held-out records, by permute-and-flip, release",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "permute-and-flip"},
+)
+@claim(
+    "search-random-stopping",
+    "Candidates compared on held-out records, by random stopping",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "random-stopping"},
+)
+@claim(
+    "search-stability",
+    "Regularisers compared by a score that is stable under training",
+    "after [chaudhuri-vinterbo2013] (clipped score and range derived here)",
+    "ε for the choice and the model, δ = 0, for any number of candidates",
+    options={"method": "stability"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSearch(PrivateClassifier, _Searched):
     """Hyperparameter search with differential privacy, with one ε for the search and the model.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 
@@ -174,6 +175,18 @@ def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArr
     return u**-eta * np.expm1(-eta * step) / -math.expm1(-eta * math.log(gamma))
 
 
+@claim(
+    "random-stopping-logarithmic",
+    "Best of a random number of runs, logarithmic",
+    "[papernot-steinke2022]",
+    "2 times the ε of one run",
+)
+@claim(
+    "random-stopping-geometric",
+    "Best of a random number of runs, geometric",
+    "[liu-talwar2019]",
+    "3 times the ε of one run",
+)
 def random_stopping(
     run: Callable[[np.random.Generator], tuple[Any, float]],
     epsilon_run: float,

@@ -11,7 +11,7 @@ from dpml_app.pages.audit.settings import AUDIT_EPSILONS
 from dpml_app.pages.audit.wall import NO_EPSILON
 
 from benchmarks.shipped import as_text
-from dpml.catalogue import CATALOGUE, claims
+from dpml.audit.cases import AUDITED, audited_pairs
 
 FEW = "&audit_draws=1000"
 # by formula: as claimed, less, more and no ε at all; by draws alone: noisy-cut
@@ -23,12 +23,12 @@ def place_of(method):
 
 
 def test_what_ships_is_what_is_computed(monkeypatch):
-    places = [k for k, (method, _relation) in enumerate(claims()) if method in MADE_AGAIN]
+    places = [k for k, (method, _relation) in enumerate(audited_pairs()) if method in MADE_AGAIN]
     assert len(places) >= len(MADE_AGAIN)
     text = (shipped.HERE / "claims.json").read_text()
     kept = json.loads(text)
     assert as_text(kept) == text
-    some = claims()
+    some = audited_pairs()
 
     def only_some(name, relation, epsilon):
         return computed(name, relation, epsilon) if name in MADE_AGAIN else (epsilon, 0.0, False)
@@ -47,17 +47,17 @@ def test_what_ships_is_what_is_computed(monkeypatch):
 
 def test_the_wall_has_every_claim_once_and_breaks_those_that_the_catalogue_says_fail():
     wall = shipped.wall()
-    assert [claim[:2] for claim in wall] == claims()
+    assert [claim[:2] for claim in wall] == audited_pairs()
     assert {claim.claimed for claim in wall} <= set(AUDIT_EPSILONS)
     for claim in wall:
-        assert claim.broken == (not CATALOGUE[claim.method].holds(claim.claimed)), claim
+        assert claim.broken == (not AUDITED[claim.method].holds(claim.claimed)), claim
 
 
 def test_every_dot_stands_at_its_cost_and_can_be_told_from_the_others(alone):
     alone.enter("audit", FEW, only=("claims",))
     dots = alone.sources["audit-wall"].data
     x, y = np.array(dots["x"]), np.array(dots["y"])
-    assert len({(a, b) for a, b in zip(x.round(9), y.round(9), strict=True)}) == len(claims())
+    assert len({(a, b) for a, b in zip(x.round(9), y.round(9), strict=True)}) == len(audited_pairs())
     broken = np.array([claim.broken for claim in shipped.wall()])
     assert (y[broken] > np.array(dots["claimed"])[broken]).all()
     assert (y[~broken] <= np.maximum(np.array(dots["claimed"])[~broken] * 1.000001, 0.005)).all()
@@ -83,7 +83,7 @@ def test_a_click_on_a_dot_opens_its_verdict(alone, method):
     assert [alone.settings[f"audit_{name}"] for name in names] == [*claim[:3], "worst"]
     assert selected.indices == []
     ring = alone.read("audit-chosen")
-    assert (ring["claimed"], ring["method"]) == ([claim.claimed], [CATALOGUE[method].title])
+    assert (ring["claimed"], ring["method"]) == ([claim.claimed], [AUDITED[method].title])
     if not claim.drawn:
         assert ring["y"] == [NO_EPSILON if math.isinf(claim.shown) else pytest.approx(claim.shown)]
         assert "Claim violated" in alone.text

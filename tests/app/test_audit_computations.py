@@ -8,15 +8,15 @@ import pytest
 from dpml_app.pages.audit import compute, controls, draws, words
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 
-from dpml.auditing import audit, audit_outputs, exact_epsilon
-from dpml.catalogue import CATALOGUE
-from dpml.catalogue.editable import FEATURES
+from dpml.audit import audit, audit_outputs, exact_epsilon
+from dpml.audit.cases import AUDITED
+from dpml.audit.cases.typed import FEATURES
 from dpml.exceptions import MissingExtra
 
 CONFIDENCE = 0.95
 TABLE, RECORD = "nab.nb.yc.yac", "yab"
 BY_HAND = (TABLE, RECORD, 1)
-EDITABLE = [name for name, entry in CATALOGUE.items() if entry.editable is not None]
+EDITABLE = [name for name, entry in AUDITED.items() if entry.typed is not None]
 
 
 def key(name, epsilon=1.0, relation="add-remove", edited=None):
@@ -43,7 +43,7 @@ def draws_of(case, seed, index):
 @pytest.mark.parametrize("name", ["laplace", "private-threshold-testing", "noisy-cut", "gaussian", "nb-row-bounded"])
 def test_a_step_is_an_audit_by_the_library(name):
     seed, index = 3, 6
-    entry, case = CATALOGUE[name], CATALOGUE[name].case(0.7, "add-remove")
+    entry, case = AUDITED[name], AUDITED[name].case(0.7, "add-remove")
     outputs = draws_of(case, seed, index)
     expected = audit_outputs(
         *outputs, 0.7, delta=entry.delta, confidence=compute.step_confidence(CONFIDENCE), score=case.score
@@ -106,7 +106,7 @@ def test_the_last_record_goes_where_the_chosen_one_has_left_the_table():
 # mutual information, which iterative sampling ranks by, moves with any record
 @pytest.mark.parametrize("name", [name for name in EDITABLE if name != "iterative-sampling"])
 def test_equal_tables_cannot_be_told_apart(name):
-    relation = "replace-one" if "replace-one" in CATALOGUE[name].relations else "add-remove"
+    relation = "replace-one" if "replace-one" in AUDITED[name].relations else "add-remove"
     record = "nab" if relation == "replace-one" else "n"
     case = compute.case(key(name, 1.0, relation, (TABLE, record, 1)))
     exact = compute.exact(key(name, 1.0, relation, (TABLE, record, 1)))
@@ -116,7 +116,7 @@ def test_equal_tables_cannot_be_told_apart(name):
     assert compute.step(key(name, 1.0, relation, (TABLE, record, 1)), 1, 0.99, 6)["lower"] == 0.0
 
 
-@pytest.mark.parametrize("name", [name for name in EDITABLE if CATALOGUE[name].private])
+@pytest.mark.parametrize("name", [name for name in EDITABLE if AUDITED[name].private])
 def test_no_table_breaks_the_claim_of_a_private_method(name):
     rng = np.random.default_rng(0)
 
@@ -126,7 +126,7 @@ def test_no_table_breaks_the_claim_of_a_private_method(name):
     found = []
     for _ in range(40):
         table = ".".join(record() for _ in range(rng.integers(1, 9)))
-        for relation in CATALOGUE[name].relations:
+        for relation in AUDITED[name].relations:
             edited = (table, record(), int(rng.integers(1, 9)))
             found.append(compute.exact(key(name, 0.9, relation, edited))["epsilon"])
     assert max(found) <= 0.9 + 1e-9
@@ -146,7 +146,7 @@ def test_known_probabilities_are_those_of_the_draws(name):
     for side in (0, 1):
         assert sum(p[side] for p in exact["outputs"].values()) == pytest.approx(1)
     step, labels, _, known = words.picture_labels(
-        CATALOGUE[name], compute.step(key(name, edited=edited), 0, 0.95, 9), exact
+        AUDITED[name], compute.step(key(name, edited=edited), 0, 0.95, 9), exact
     )
     picture = step["picture"]
     assert len(labels) == len(known) == len(picture["first"])
@@ -161,7 +161,7 @@ OTHER_FORM = ("above-threshold", "priv-local", "priv-gene", "published-roc")
 
 
 def enumerated():
-    for name, entry in CATALOGUE.items():
+    for name, entry in AUDITED.items():
         if name.startswith(OTHER_FORM) or "secure" in name:
             continue
         if hasattr(entry.case(1.0, entry.relations[0]).exact, "log_probabilities"):
@@ -170,13 +170,13 @@ def enumerated():
 
 @pytest.mark.parametrize("name", list(enumerated()))
 def test_known_probabilities_of_the_worst_neighbours_stand_at_the_outputs_that_are_drawn(name):
-    relation = CATALOGUE[name].relations[0]
+    relation = AUDITED[name].relations[0]
     known = compute.exact(key(name, relation=relation))["outputs"]
     if known is None:
         many = ("mask-per-feature", "sparse-vector-selection", "top-peeling-delta", "top-limited-domain")
         assert name in many, "too many outputs for a bar each"
         return
-    case, draws = CATALOGUE[name].case(1.0, relation), 2_000
+    case, draws = AUDITED[name].case(1.0, relation), 2_000
     for side, data in enumerate((case.data, case.neighbour)):
         rows = np.asarray(case.sample(data, draws=draws, rng=np.random.default_rng(side)), float).reshape(draws, -1)
         codes, counts = np.unique(rows, axis=0, return_counts=True)
@@ -196,8 +196,8 @@ def test_exact_is_the_catalogues_audit():
         ("gaussian", "add-remove"),
         ("private-threshold-testing", "add-remove"),
     ):
-        case = CATALOGUE[name].case(0.5, relation)
-        expected = audit(case.exact, case.data, case.neighbour, 0.5, delta=CATALOGUE[name].delta)
+        case = AUDITED[name].case(0.5, relation)
+        expected = audit(case.exact, case.data, case.neighbour, 0.5, delta=AUDITED[name].delta)
         found = compute.exact(key(name, 0.5, relation))
         assert (found["epsilon"], found["passed"]) == (expected.epsilon_lower, expected.passed)
     assert not compute.exact(key("noisy-cut"))["known"]
@@ -206,7 +206,7 @@ def test_exact_is_the_catalogues_audit():
 @pytest.mark.parametrize("name", ["laplace", "exponential", "nb-row-bounded", "gaussian"])
 def test_no_output_of_an_honest_method_is_beyond_its_claim(name):
     """Also where its exact probabilities are not known: what draws leave open must not be told as a fault."""
-    entry = CATALOGUE[name]
+    entry = AUDITED[name]
     relation = entry.relations[0]
     for seed in range(5):
         step = compute.step(key(name, relation=relation), seed, CONFIDENCE, 9)
@@ -214,7 +214,7 @@ def test_no_output_of_an_honest_method_is_beyond_its_claim(name):
 
 
 def test_an_output_beyond_the_claim_is_told_by_its_exact_probability_and_by_draws():
-    entry, exact = CATALOGUE["private-threshold-testing"], compute.exact(key("private-threshold-testing"))
+    entry, exact = AUDITED["private-threshold-testing"], compute.exact(key("private-threshold-testing"))
     step, _labels, _axis, known = words.picture_labels(
         entry, compute.step(key("private-threshold-testing"), 0, CONFIDENCE, 9), exact
     )
@@ -232,7 +232,7 @@ def test_an_output_beyond_the_claim_is_told_by_its_exact_probability_and_by_draw
 
 
 def verdict_of(name, exact, step, **changes):
-    return words.verdict(CATALOGUE[name], values(name, **changes), exact, step)
+    return words.verdict(AUDITED[name], values(name, **changes), exact, step)
 
 
 def test_verdicts():
@@ -283,7 +283,7 @@ def test_exact_event_is_one_of_the_outputs():
 
 def test_every_method_is_in_the_list_once_with_its_source():
     listed = [one for group in controls.groups() for one in group["methods"]]
-    assert sorted(one["value"] for one in listed) == sorted(CATALOGUE)
-    assert all(one["words"] == CATALOGUE[one["value"]].citation for one in listed)
+    assert sorted(one["value"] for one in listed) == sorted(AUDITED)
+    assert all(one["words"] == AUDITED[one["value"]].citation for one in listed)
     fails = {one["value"] for one in listed if one["shown"].startswith("✗")}
-    assert fails == {name for name, entry in CATALOGUE.items() if not entry.holds(compute.CHECKED_AT)}
+    assert fails == {name for name, entry in AUDITED.items() if not entry.holds(compute.CHECKED_AT)}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from dpml_app.pages.audit import compute
 
-from dpml.auditing import audit_outputs, claimed_region
-from dpml.catalogue import CATALOGUE
+from dpml.audit import audit_outputs, claimed_region
+from dpml.audit.cases import AUDITED
 
 FEW = "&audit_draws=1000"
 
@@ -20,7 +20,7 @@ def test_curve_and_bounds_are_those_of_the_library(alone, method, relation):
         FEW + f"&audit_method={method}&audit_relation={relation}&audit_epsilon={epsilon}&audit_seed={seed}"
         f"&audit_confidence={confidence}",
     )
-    entry = CATALOGUE[method]
+    entry = AUDITED[method]
     case = entry.case(epsilon, relation)
     sizes = np.diff([0, *compute.LADDER[:6]])
     outputs = [

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import uploaded_tables
 from bokeh.models import Text
-from dpml_app.drawing.styles import style_of
+from dpml_app.drawing.styles import phrase_of, style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
 from dpml_app.pages.mydata.advice_card import AdviceCard, AdviceFigure
 
-from dpml.methods import method
 from dpml.studies import Advice, Signal, advise, advised
 
 REST = {"se": 0.001, "candidates": 4, "guess": 0.7, "test_error": 0.01}
@@ -99,4 +98,4 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
 def test_words_and_figure_know_every_method_that_is_compared():
     assert tuple(AdviceFigure().sources) == advised()
     for name in advised():
-        assert method(name).phrase.casefold().endswith(style_of(name).label.casefold())
+        assert phrase_of(name).casefold().endswith(style_of(name).label.casefold())

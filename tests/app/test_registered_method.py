@@ -110,7 +110,7 @@ def test_the_release_offers_it_and_has_nothing_against_it(seen):
 def test_the_train_page_lists_draws_and_names_it(seen):
     assert seen["list"] == "made-up"
     assert seen["curve"] == seen["places"] > 5
-    assert seen["legend"] == "Made-up"
+    assert seen["legend"] == "Made-up classifier"
     assert "Not private" not in seen["words"]
     assert "Made-up" in seen["words"]
 

@@ -18,7 +18,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.evaluation import expected_f1, selection_quality
-from dpml.methods import method
+from dpml.registry import method
 from dpml.selection import (
     MaskSelector,
     NoisyScoreSelector,

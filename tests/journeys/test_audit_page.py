@@ -7,7 +7,7 @@ from dpml_app.pages.audit import compute, shipped
 from playwright.sync_api import expect
 from waiting import wait
 
-from dpml.catalogue import CATALOGUE
+from dpml.audit.cases import AUDITED
 
 pytestmark = pytest.mark.browser
 FEW = "&audit_draws=1000"
@@ -42,10 +42,10 @@ def test_a_method_is_found_by_typing_and_chosen_by_keyboard(app):
     expect(search).to_have_value("Laplace mechanism")
     page.keyboard.press("ArrowDown")
     options = page.get_by_role("listbox", name="Method (✗: claim violated)").get_by_role("option")
-    expect(options).to_have_count(len(CATALOGUE))
+    expect(options).to_have_count(len(AUDITED))
     # every word, in any order, also of the family and the source
     page.keyboard.type("zafarani classifiers")
-    expected = [e for e in CATALOGUE.values() if "Zafarani" in e.citation and e.family == "classifier"]
+    expected = [e for e in AUDITED.values() if "Zafarani" in e.citation and e.family == "classifier"]
     assert expected
     expect(options).to_have_count(len(expected))
     found = options.all_inner_texts()
@@ -53,7 +53,7 @@ def test_a_method_is_found_by_typing_and_chosen_by_keyboard(app):
     expect(search).to_have_attribute("aria-activedescendant", re.compile("."))
     first = page.locator("#" + search.get_attribute("aria-activedescendant"))
     expect(first).to_have_text(found[0])
-    page.get_by_role("status").get_by_text(f"{len(found)} of {len(CATALOGUE)} methods", exact=True).wait_for()
+    page.get_by_role("status").get_by_text(f"{len(found)} of {len(AUDITED)} methods", exact=True).wait_for()
     # Escape takes it back
     page.keyboard.press("Escape")
     expect(search).to_have_value("Laplace mechanism")

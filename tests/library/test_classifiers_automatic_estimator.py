@@ -12,7 +12,7 @@ from people import FEATURES, SCHEMA, THREE, people
 from scipy.special import expit, logit
 from sklearn.base import clone
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, PrivPfCClassifier
 from dpml.classifiers.automatic import Layout

@@ -7,7 +7,7 @@ import pytest
 from observing import observing
 from test_classifiers_automatic_dense import records
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LinearClassifier
 from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, numbers_correct

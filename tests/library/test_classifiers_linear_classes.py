@@ -8,7 +8,7 @@ import pytest
 from observing import observing
 from scipy import optimize, stats
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear import objective_noise, release_classes
 from dpml.classifiers.linear.classes import (

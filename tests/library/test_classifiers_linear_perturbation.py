@@ -10,7 +10,7 @@ from each_commit import others_in_full
 from scipy import optimize, stats
 from scipy.special import expit
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers.linear import (
     ClippedLogistic,
     minimiser,

@@ -9,9 +9,9 @@ import pytest
 from binary_tables import told_by_all
 from scipy import sparse, stats
 
-from dpml.auditing import recorded_releases
+from dpml.audit import recorded_releases
+from dpml.audit.cases.linear import LOCAL
 from dpml.budget import Budget
-from dpml.catalogue._local_search import LOCAL
 from dpml.classifiers import PrivGene, PrivLocal
 from dpml.classifiers.local_search import (
     Records,

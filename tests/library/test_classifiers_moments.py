@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpml.catalogue import CATALOGUE
+from dpml.audit.cases import AUDITED
 from dpml.classifiers.naive_bayes.as_published import (
     class_sums_by_width,
     published_moments,
@@ -64,7 +64,7 @@ def statistics_of(values, codes, lower=-1.0, upper=1.0):
 def test_no_small_neighbours_cost_more_than_epsilon(base, record, other, relation, name, epsilon):
     """Exact costs on the domain [100, 101]: a record comes, changes its values, or moves to the other class."""
     before = base if relation == "add-remove" else [*base, other]
-    case = CATALOGUE[name].case(epsilon, relation)
+    case = AUDITED[name].case(epsilon, relation)
     loss = case.exact.privacy_loss(as_table(before), as_table([*base, record]))
     assert loss <= epsilon * (1 + 1e-9)
 

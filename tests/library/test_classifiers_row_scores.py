@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import log_softmax, softmax
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers import (
     AutoClassifier,
     BernoulliNB,

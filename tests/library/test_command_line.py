@@ -11,23 +11,23 @@ from each_commit import others_in_full
 
 import dpml
 from dpml.__main__ import _prepare, main
-from dpml.catalogue import CATALOGUE, Method
+from dpml.audit.cases import AUDITED, AuditedClaim
 from dpml.mechanisms.private import Private
 
 
 def test_the_catalogue_prints_every_method(capsys):
     assert main(["catalogue"]) == 0
     text = capsys.readouterr().out
-    for name, entry in CATALOGUE.items():
+    for name, entry in AUDITED.items():
         assert name in text
         assert entry.cost in text
-    assert text.count("NOT private") == sum(not entry.private for entry in CATALOGUE.values())
+    assert text.count("NOT private") == sum(not entry.private for entry in AUDITED.values())
 
 
 def test_markdown_has_a_row_for_each(capsys):
     assert main(["catalogue", "--markdown"]) == 0
     lines = capsys.readouterr().out.strip().splitlines()
-    assert len(lines) == len(CATALOGUE) + 2
+    assert len(lines) == len(AUDITED) + 2
     assert {line.count(" | ") for line in lines[2:]} == {4}
 
 
@@ -41,9 +41,9 @@ def test_audits_say_what_they_found(capsys):
 def test_an_audit_that_contradicts_the_catalogue_fails(capsys, monkeypatch):
     from dataclasses import replace
 
-    wrong = replace(CATALOGUE["private-threshold-testing"], private=True, true_epsilon=float)
-    assert isinstance(wrong, Method)
-    monkeypatch.setitem(CATALOGUE, wrong.name, wrong)
+    wrong = replace(AUDITED["private-threshold-testing"], private=True, true_epsilon=float)
+    assert isinstance(wrong, AuditedClaim)
+    monkeypatch.setitem(AUDITED, wrong.name, wrong)
     assert main(["audit", wrong.name]) == 1
     assert "not what the catalogue says" in capsys.readouterr().out
 
@@ -98,18 +98,18 @@ def test_an_interrupted_audit_has_its_own_exit_code(error, code, capsys, monkeyp
     def broken(*arguments, **options):
         raise error
 
-    monkeypatch.setattr(Method, "audit", broken)
+    monkeypatch.setattr(AuditedClaim, "audit", broken)
     assert main(["audit", "laplace"]) == code
     assert ("Traceback" in capsys.readouterr().err) == (code == 4)
 
 
 def test_an_audit_that_fails_has_a_name_and_the_others_go_on(capsys, monkeypatch):
-    exact = Method.audit
+    exact = AuditedClaim.audit
 
     def broken(entry, *arguments, **options):
         return Private(1) > 0 if entry.name == "laplace" else exact(entry, *arguments, **options)
 
-    monkeypatch.setattr(Method, "audit", broken)
+    monkeypatch.setattr(AuditedClaim, "audit", broken)
     assert main(["audit", "laplace", "geometric", "--relation", "add-remove"]) == 4
     text = capsys.readouterr().out
     assert "laplace, add-remove: the audit failed: TypeError: a private value" in text

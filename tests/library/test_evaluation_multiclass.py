@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn import metrics
 from sklearn.metrics import confusion_matrix, recall_score
 
-from dpml.auditing import recorded_cost, recorded_releases
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.evaluation import private_confusion_matrix
 from dpml.evaluation.histogram import with_sum

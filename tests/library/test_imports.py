@@ -40,12 +40,17 @@ def test_a_budget_is_charged_without_a_library_of_tables():
     assert {"pandas", "scipy", "sklearn"} & imported("from dpml.budget import Budget\nBudget(1.0).spend(0.5)") == set()
 
 
+def test_a_release_imports_no_audit():
+    modules = imported("from dpml.release import Plan, Released, verify")
+    assert [name for name in modules if name.startswith("dpml.audit")] == []
+
+
 def test_the_app_draws_without_holoviews():
     assert "holoviews" not in imported("import dpml_app.shell")
 
 
 def test_views_import_no_claims_before_a_series_is_named():
-    assert {"dpml.catalogue", "dpml.auditing", "sklearn"} & imported("import dpml_app.views") == set()
+    assert {"dpml.audit.cases", "dpml.audit", "sklearn"} & imported("import dpml_app.views") == set()
 
 
 def test_every_classifier_is_there_under_its_name():

@@ -1,7 +1,7 @@
 """Every mechanism at the boundary draws with the noise that it states, and states the privacy loss of a release.
 
 The recorder trusts a mechanism's scale. The catalogue compares the draws of most mechanisms with their law
-(test_catalogue_laws.py). The others have a case here. The same comparison refuses a third of the noise.
+(test_audit_laws.py). The others have a case here. The same comparison refuses a third of the noise.
 """
 
 import copy
@@ -18,8 +18,8 @@ from scipy import stats
 from scipy.special import expit
 
 import dpml
-from dpml.catalogue import CATALOGUE
-from dpml.catalogue._selectors import SETS
+from dpml.audit.cases import AUDITED
+from dpml.audit.cases.selection import SETS
 from dpml.classifiers.linear.classes import ClippedSoftmax, PerturbedClasses
 from dpml.classifiers.linear.descent import SampledStep
 from dpml.classifiers.linear.perturbation import PerturbedMinimum, SecureMinimum, _Cover
@@ -247,7 +247,7 @@ class FirstMechanism:
 def kinds_of_the_catalogue():
     """Return the mechanisms whose draws the laws of the catalogue compare."""
     kinds = set()
-    for entry in CATALOGUE.values():
+    for entry in AUDITED.values():
         for case in entry.case(1.0, entry.relations[0]).all_cases:
             if case.law is not None:
                 first = FirstMechanism()

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpml.auditing import recorded_cost, recorded_releases
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter
 from dpml.mechanisms import private_bounds, private_categories, private_facts, private_quantiles

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import NormGamma, OneHotNorm
 from dpml.mechanisms.norms import contrasts

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpml.auditing import check_noise
+from dpml.audit import check_noise
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra, NotPrivate
 from dpml.mechanisms import Geometric, Laplace

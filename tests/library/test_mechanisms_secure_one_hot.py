@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import OneHotNorm, secure_one_hot
 from dpml.mechanisms.norms import contrasts, signs_of

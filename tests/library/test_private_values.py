@@ -20,7 +20,7 @@ OPENED = {
     "dpml.estimators.inner_budget": "the fit of an estimator that a wrapper holds takes the records themselves",
 }
 # an audit compares exact values of two data sets by design
-AUDITING = "dpml.auditing"
+AUDITING = "dpml.audit"
 
 STUDIES = {
     "dpml.classifiers.linear.estimators.check_ones": "an error: a record with more ones than the schema states",
@@ -69,7 +69,7 @@ def everywhere(rule):
 
 
 def test_all_modules_are_walked_and_some_are_full_of_statistics():
-    assert len(trees()) > 200
+    assert len(trees()) > 150
     counted = {module: len(rules.statistics(tree)) for module, tree in trees().items()}
     assert counted["dpml.mechanisms.private"] >= 3
     assert counted["dpml.encoding"] >= 5

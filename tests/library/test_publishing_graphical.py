@@ -10,7 +10,7 @@ import pytest
 from observing import assert_function_of_releases, observing
 from pet_table import SCHEMA, people
 
-from dpml.auditing import recorded_cost, recorded_releases
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.budget.conversion import zcdp_epsilon, zcdp_rho
 from dpml.classifiers.grid import Records, places_of

@@ -12,8 +12,8 @@ from release_table import CANARY, SCHEMA, customers, without_label
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 
+from dpml.audit.cases import AUDITED
 from dpml.budget import Budget
-from dpml.catalogue import CATALOGUE
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, LogisticRegression, MixedNB
 from dpml.exceptions import (
     BudgetExceeded,
@@ -196,7 +196,7 @@ def test_methods_without_a_single_epsilon_are_refused(method, error, told):
 
 
 def test_a_relation_without_a_claim_is_refused(monkeypatch):
-    entry = replace(CATALOGUE["mixed-nb-binned"], relations=("add-remove",))
+    entry = replace(AUDITED["mixed-nb-binned"], relations=("add-remove",))
     monkeypatch.setattr("dpml.release.methods.claims_of", lambda kind: [entry])
     [problem] = Plan(SCHEMA, 1.0, method="MixedNB", relation="replace-one").problems(secure=False)
     assert isinstance(problem, RelationMismatch)

@@ -18,7 +18,7 @@ from odd_lines import ODD
 from release_table import FILES, files_without
 
 from dpml.__main__ import main
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.evaluation import private_confusion_matrix, release_evaluation
 from dpml.exceptions import InvalidSchema, NotPrivate

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 from test_schema_untrusted import CELL, TEXTS
 
 import dpml
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers import AutoClassifier, BernoulliNB
 from dpml.evaluation import attack_bound
 from dpml.exceptions import FactWarning, InvalidParameter

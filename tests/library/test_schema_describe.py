@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from observing import observing
 from sklearn.base import clone
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
 from dpml.encoding import BinaryEncoding

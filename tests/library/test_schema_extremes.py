@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from dpml import evaluation
 from dpml._validate import LEAST_WIDTH
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LogisticRegression, MixedNB
 from dpml.encoding import SHARE_GRID

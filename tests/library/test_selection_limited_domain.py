@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpml.auditing.audit import smallest_epsilon
+from dpml.audit.exact import smallest_epsilon
 from dpml.budget import Budget
 from dpml.budget.conversion import zcdp_delta
 from dpml.exceptions import InvalidParameter

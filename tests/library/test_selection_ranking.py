@@ -10,7 +10,7 @@ from binary_tables import told_by_some
 from scipy import sparse, stats
 from sklearn.base import clone
 
-from dpml.auditing import recorded_cost, recorded_releases
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.counts import Contingency, contingency
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NotPrivate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpml.auditing import recorded_releases
+from dpml.audit import recorded_releases
 from dpml.budget import Budget
 from dpml.counts import Contingency, contingency
 from dpml.datasets import load

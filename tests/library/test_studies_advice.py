@@ -9,7 +9,7 @@ import pytest
 from dpml.datasets import load
 from dpml.datasets.own import own_dataset
 from dpml.exceptions import InvalidParameter
-from dpml.methods import method
+from dpml.registry import method
 from dpml.schema import Feature, Schema
 from dpml.studies import Advice, Signal, advise, advised, estimated_advice, majority_accuracy, signal_of
 from dpml.studies.non_private import _permuted

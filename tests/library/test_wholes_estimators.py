@@ -16,7 +16,7 @@ from pet_table import SCHEMA as PETS
 from pet_table import people
 from sklearn.pipeline import make_pipeline
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import (
     AutoClassifier,

@@ -9,7 +9,7 @@ import pytest
 from neighbours import EPSILONS, RELATIONS, two_sides, worst_ratio
 from observing import observing, plain_releases
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.evaluation import (
     compare_classifiers,

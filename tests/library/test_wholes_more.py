@@ -6,7 +6,7 @@ import pytest
 from neighbours import EPSILONS, OF_LONG, tables, two_sides, worst_ratio
 from test_wholes_estimators import BINARY, MIXED, cost_and_charge, fitted
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers import BernoulliNB
 from dpml.publishing import PPH, ImportanceWeights
 from dpml.publishing.graphical import AIM, MST, release_aim

@@ -25,7 +25,7 @@ from test_wholes_estimators import (
 from test_wholes_functions import RELEASED, SCORED, rng
 from test_wholes_more import PETS, PLANS, PUBLIC, WEIGHTS, ReleaseOfAIM, ReleaseOfMST
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.mechanisms import private_bounds, private_categories, private_quantiles
 from dpml.publishing import ImportanceWeights
 from dpml.release import Plan

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget, charge
 from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB, PrivatePredictionNB
 from dpml.counts import Contingency

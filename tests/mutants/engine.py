@@ -41,7 +41,7 @@ OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 # tests of what is no method, such as names, text and files; of odd input, which only repeat what other tests show; and
 # public_input_budget, whose own processes wait for ever in a fork
 OTHERS = (
-    *("auditing_search", "catalogue_editable", "command", "datasets", "docs", "import", "kept_folds", "methods"),
+    *("audit_search", "audit_typed", "command", "datasets", "docs", "import", "kept_folds", "registry"),
     *("mutants", "neighbours_run", "notebooks", "project", "public_input_budget", "public_input_fuzz"),
     *("public_input_names", "public_input_odd", "public_names", "references", "release_fuzz"),
     *("studies", "sweep", "tables", "vocabulary"),

@@ -10,7 +10,7 @@ without one kind of cone, and measures the contrast with either ground.
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family, standing
 
 # black would be lost on the dark theme, and a line of yellow on the light one
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -100,7 +100,7 @@ class Style:
         return {"marker": self.marker, "fill_color": self.color, "line_color": self.color}
 
 
-# of the methods of `dpml.methods`, which says what they are called: colour, marker and dash
+# of the methods of `dpml.registry`, which says what they are called: colour, marker and dash
 STYLES: dict[str, dict[str, tuple[str, ...]]] = {
     "classifier": {
         # naive Bayes
@@ -188,6 +188,34 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
         "theorem-2": (VERMILION, "circle", "dotted"),
     },
 }
+# labels in a legend, where the title of the method is too long or belongs to a list
+LABELS: dict[tuple[str, str], str] = {
+    ("classifier", "row-bounded"): "Row-bounded",
+    ("classifier", "vaidya"): "Vaidya",
+    ("classifier", "published"): "Zafarani and Clifton",
+    ("classifier", "rule"): "Public rule",
+    ("classifier", "l1"): "Objective L1",
+    ("classifier", "objective"): "Objective L2",
+    ("classifier", "output"): "Logistic, output",
+    ("classifier", "functional"): "Functional",
+    ("classifier", "local"): "PrivLocal",
+    ("classifier", "descent"): "Descent",
+    ("classifier", "random-trees"): "Random trees",
+    ("classifier", "peer-descent"): "DP-SGD, precomputed",
+    ("classifier", "peer-boosting"): "Private EBM, precomputed",
+    ("classifier", "peer-logistic"): "diffprivlib, precomputed",
+    ("publisher", "diffpc45"): "DiffPC-4.5 (tree)",
+    ("noise", "geometric"): "Geometric",
+    ("noise", "gaussian"): "Gaussian",
+}
+# names within a sentence, where the label is too short
+PHRASES = {
+    "binned": "naive Bayes, binned counts",
+    "row-bounded": "naive Bayes, row-bounded",
+    "algorithm-1": "naive Bayes, Algorithm 1 (Antonova 2016)",
+}
+# of curves whose claim holds for no ε
+FLAWS = {"fixed-space": "reveals n"}
 # a method's actual ε, if it differs from the claimed one
 VAIDYA_TRUE = Style("Vaidya, actual ε", "#B48724", "y", "dotted")
 # ways to choose a parameter
@@ -211,8 +239,22 @@ SPARE = (
 )
 
 
+def label_of(key: str, family: str = "classifier") -> str:
+    """Return the label of a method in a legend.
+
+    >>> label_of("objective"), label_of("pph", "publisher")
+    ('Objective L2', 'PPH')
+    """
+    return LABELS.get((family, key)) or method(key, family).title
+
+
+def phrase_of(key: str) -> str:
+    """Return the name of a classifier within a sentence."""
+    return PHRASES.get(key) or label_of(key)
+
+
 def style_of(key: str, family: str = "classifier") -> Style:
-    """Return the look of a method of `dpml.methods`: its own, or where the app has none, one by its place.
+    """Return the look of a method of `dpml.registry`: its own, or where the app has none, one by its place.
 
     What does not keep its claim is dashed, and its label says so; what a classifier keeps depends on the table, so the
     Train page says it.
@@ -220,18 +262,17 @@ def style_of(key: str, family: str = "classifier") -> Style:
     >>> style_of("binned").marker, style_of("noisy-cut", "selector").label
     ('square', 'NoisyCut: not private')
     """
-    # the claims of all methods take longer to import than what draws them, and colours alone do not need them
-    from dpml.catalogue import standing
-
     entry, own, held = method(key, family), STYLES[family], standing(key, family)
     if key in own:
-        style = Style(entry.label, *own[key])
+        style = Style(label_of(key, family), *own[key])
     else:
         place = [each.key for each in of_family(family) if each.key not in own].index(key)
-        style = Style(entry.label, *SPARE[place % len(SPARE)], SPARE_DASH)
+        style = Style(label_of(key, family), *SPARE[place % len(SPARE)], SPARE_DASH)
     if family == "classifier":
         return replace(style, dash=NOT_PRIVATE_DASH) if entry.target and not held.holds else style
-    return style if held.private else replace(style, label=f"{entry.label}: {entry.flaw}", dash=NOT_PRIVATE_DASH)
+    if held.private:
+        return style
+    return replace(style, label=f"{style.label}: {FLAWS.get(key, 'not private')}", dash=NOT_PRIVATE_DASH)
 
 
 def styles_of(family: str, group: str | None = None) -> dict[str, Style]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family
 from dpml_app.drawing.styles import PALETTE, STYLES, Style, all_styles, style_of
 from dpml_app.views.frame import axis
 

@@ -15,10 +15,10 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from dpml.exceptions import DpmlError
-from dpml.methods import METHODS, Method
+from dpml.registry import METHODS, Method
 
 # imports take longer than most tasks; all pages compute with these
-WARM = ("dpml.catalogue", "dpml.auditing", "dpml.studies.accuracy")
+WARM = ("dpml.audit.cases", "dpml.audit", "dpml.studies.accuracy")
 # at 15 a worker took 99 s to start beside ten busy processes on two cores, at 5 it took 16 s
 NICE = 5
 

@@ -14,6 +14,7 @@ from dpml._arrays import FloatArray
 from dpml._validate import check_number
 from dpml.budget import Budget, Cost
 from dpml.budget.shares import rest_of
+from dpml.claims import claim
 from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
 from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan
@@ -34,6 +35,110 @@ from dpml.schema import Schema
 LOWERED = 3.0
 
 
+@claim(
+    "auto-counts",
+    "The default classifier: noisy histograms, and counts of all attributes and of many classes",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-number",
+    "The default classifier: a grid after a noisy number of records",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-bins",
+    "The default classifier: noisy histograms, a grid, and counts",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-classes",
+    "The default classifier: noisy histograms, a grid, and weights of three classes that start at it",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-alone",
+    "The default classifier: weights of all attributes",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-weights",
+    "The default classifier: noisy histograms, a grid, and weights that start at it",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-gaussian",
+    "The default classifier: the same with Gaussian noise on the weights",
+    "this project: composition of its parts",
+    "(ε, δ), audited at δ = 1e-05",
+    cost="as claimed at most",
+    delta=1e-5,
+)
+@claim(
+    "auto-words",
+    "The default classifier: shrunken counts of words",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-few-words",
+    "The default classifier: a few words, or the best model of all",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-dense",
+    "The default classifier: a private estimate of the ones per record, and a grid",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-mixed",
+    "The default classifier: naive Bayes of many binary columns and a number",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-bins-release",
+    "The default classifier: noisy histograms, a grid, and counts, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-classes-release",
+    "The default classifier: noisy histograms, a grid, and weights of three classes that start at it, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-alone-release",
+    "The default classifier: weights of all attributes, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-weights-release",
+    "The default classifier: noisy histograms, a grid, and weights that start at it, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-words-release",
+    "The default classifier: shrunken counts of words, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-few-words-release",
+    "The default classifier: a few words, or the best model of all, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class AutoClassifier(ProbabilisticClassifier):
     """Default classifier with differential privacy, which selects its method by a public rule.

@@ -452,3 +452,9 @@ class TaxonomyClassifier(OverTaxonomies, ProbabilisticClassifier):
 
     def _predicted_codes(self, X: Any) -> Any:
         return self._probabilities(X).argmax(axis=1)
+
+
+def calibrated_cost(epsilon: float, calibration: str) -> float:
+    """Return the actual ε of a choice with noise for a larger range than the derived one, with the other two shares."""
+    spanned = quality_range(SHARES[2] * epsilon) / quality_range(SHARES[2] * epsilon, calibration=calibration)
+    return epsilon * (SHARES[0] + SHARES[1] * spanned + SHARES[2])

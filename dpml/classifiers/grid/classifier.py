@@ -5,13 +5,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.classifiers.grid.cells import GridEstimator, NoisyGrid, TaxonomyClassifier, cell_probabilities
+from dpml.claims import claim
+from dpml.classifiers.grid.cells import (
+    GridEstimator,
+    NoisyGrid,
+    TaxonomyClassifier,
+    calibrated_cost,
+    cell_probabilities,
+)
 from dpml.classifiers.grid.counts import places_of
 from dpml.estimators.base import CheckedTable
 
 FloatArray = NDArray[np.float64]
 
 
+@claim(
+    "privpfc-classifier",
+    "Classifier by PrivPfC's cells",
+    "[su2018], Algorithm 2 (range derived here)",
+    options={"calibration": "range"},
+)
+@claim(
+    "privpfc-classifier-lemma",
+    "Classifier by PrivPfC's cells, sensitivity of Lemma 1",
+    "[su2018], Lemma 1",
+    cost="less than ε: 0.83·ε at ε = 1",
+    true_epsilon=lambda epsilon: calibrated_cost(epsilon, "lemma"),
+    options={"calibration": "lemma"},
+)
+@claim(
+    "privpfc-classifier-published",
+    "Classifier by PrivPfC's cells, published sensitivity",
+    "[su2018], Algorithm 2",
+    cost="less than ε: 0.83·ε at ε = 1",
+    true_epsilon=lambda epsilon: calibrated_cost(epsilon, "published"),
+    options={"calibration": "published"},
+)
 class PrivPfCClassifier(GridEstimator, TaxonomyClassifier):
     """Classifier by the noisy cells of a privately selected grid, the release of PrivPfC without a synthetic table.
 

@@ -23,6 +23,7 @@ from dpml._validate import (
 )
 from dpml.budget import Cost
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier, ProbabilisticClassifier
 from dpml.classifiers.linear.descent import (
     check_delta,
@@ -524,6 +525,87 @@ LOGISTIC_METHODS = ALL_METHODS
 SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
 
 
+@claim(
+    "logistic-output",
+    "Logistic regression by output perturbation",
+    "[antonova2016], Algorithm 6 (constants derived here)",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    options={"method": "output", "calibration": "tight"},
+)
+@claim(
+    "logistic-output-published",
+    "Logistic regression by output perturbation, published constants",
+    "[antonova2016], Algorithm 6",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    cost="less than ε",
+    options={"method": "output", "calibration": "published"},
+)
+@claim(
+    "logistic-objective",
+    "Logistic regression by objective perturbation",
+    "[antonova2016], Algorithm 7 (constants derived here)",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    options={"method": "objective", "calibration": "tight"},
+)
+@claim(
+    "logistic-objective-published",
+    "Logistic regression by objective perturbation, published constants",
+    "[antonova2016], Algorithm 7",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    cost="less than ε",
+    options={"method": "objective", "calibration": "published"},
+)
+@claim(
+    "logistic-objective-laplace",
+    "Logistic regression by objective perturbation with Laplace noise",
+    "[antonova2016], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]), derived here",
+    "ε for records of L1 norm at most 1",
+)
+@claim(
+    "logistic-approximate-minima",
+    "Logistic regression by approximate minima perturbation",
+    "[kifer2012] and [iyengar2019] (constants derived here)",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "approximate-minima"},
+)
+@claim(
+    "logistic-noisy-descent",
+    "Logistic regression by noisy gradient descent",
+    "[bassily2014] and [dong2022], Corollary 3.3",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "noisy-descent"},
+)
+@claim(
+    "functional",
+    "Functional mechanism",
+    "[antonova2016], Appendix B.1 (constants derived here)",
+    "ε for records in the unit ball",
+    options={"method": "functional"},
+)
+@claim(
+    "functional-improved",
+    "Functional mechanism, improved sensitivity",
+    "[antonova2016], eq. B.7 (FMsens2)",
+    "ε for records in the unit ball",
+    cost="less than ε: a third or less, for many columns",
+    options={"method": "functional"},
+)
+@claim(
+    "functional-original",
+    "Functional mechanism, original sensitivity",
+    "[zhang2012] and [antonova2016], eq. B.2",
+    "ε for records in the unit ball",
+    cost="less than ε: a third or less, for many columns",
+    options={"method": "functional"},
+)
+@claim(
+    "functional-fit",
+    "Functional mechanism, fitted to columns with public bounds",
+    "[antonova2016], Appendix B.1 (constants derived here)",
+    options={"method": "functional"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class LogisticRegression(LinearEstimator, ProbabilisticClassifier):
     """Logistic regression with differential privacy.
@@ -592,6 +674,67 @@ class LogisticRegression(LinearEstimator, ProbabilisticClassifier):
         return log_sigmoids(self._decision(X))
 
 
+@claim(
+    "svc-output",
+    "Linear support vector machine by output perturbation",
+    "[chaudhuri2011] (constants derived here)",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    options={"method": "output", "calibration": "tight"},
+)
+@claim(
+    "svc-output-published",
+    "Linear support vector machine by output perturbation, published constants",
+    "[chaudhuri2011]",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    cost="less than ε",
+    options={"method": "output", "calibration": "published"},
+)
+@claim(
+    "svc-objective",
+    "Linear support vector machine by objective perturbation",
+    "[chaudhuri2011] (constants derived here)",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    options={"method": "objective", "calibration": "tight"},
+)
+@claim(
+    "svc-objective-published",
+    "Linear support vector machine by objective perturbation, published constants",
+    "[chaudhuri2011]",
+    "ε at the exact minimiser, here including the solver's tolerance",
+    cost="less than ε",
+    options={"method": "objective", "calibration": "published"},
+)
+@claim(
+    "svc-objective-laplace",
+    "Linear support vector machine by objective perturbation with Laplace noise",
+    "[antonova2016], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]), derived here",
+    "ε for records of L1 norm at most 1",
+)
+@claim(
+    "svc-approximate-minima",
+    "Linear support vector machine by approximate minima perturbation",
+    "[kifer2012] and [iyengar2019] (constants derived here)",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "approximate-minima"},
+)
+@claim(
+    "svc-noisy-descent",
+    "Linear support vector machine by noisy gradient descent",
+    "[bassily2014] and [dong2022], Corollary 3.3",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "noisy-descent"},
+)
+@claim(
+    "svc-noisy-descent-clip",
+    "Linear support vector machine by noisy gradient descent, invalid input clipped",
+    "derived here: a record whose label is no class adds nothing to a gradient, but counts in a public n",
+    "(ε, δ), audited at δ = 1e-5",
+    relations=("replace-one",),
+    delta=1e-5,
+    options={"method": "noisy-descent"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearSVC(LinearEstimator):
     """Linear support vector machine with differential privacy, by the Huber-smoothed hinge loss.

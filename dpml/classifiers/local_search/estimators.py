@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_integer, check_number
+from dpml.claims import claim
 from dpml.classifiers.linear.estimators import (
     LinearDecisions,
     in_units,
@@ -183,6 +184,16 @@ class _PrivateSearch(LinearDecisions):
         return probabilities(self.decision_function(X))
 
 
+@claim(
+    "priv-local", "Private local search", "[su2018], Algorithm 1 (range derived here)", options={"calibration": "range"}
+)
+@claim(
+    "priv-local-published",
+    "Private local search, published sensitivity",
+    "[su2018], Algorithm 1",
+    cost="less than ε",
+    options={"calibration": "published"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivLocal(_PrivateSearch):
     """Linear classifier by private local search.
@@ -236,6 +247,19 @@ class PrivLocal(_PrivateSearch):
         return release_local_search(records, epsilon, stay=bool(self.stay), **plan, **noise)
 
 
+@claim(
+    "priv-gene",
+    "Private genetic search",
+    "[zhang2013], as described in [su2018], section 3.4 (range derived here)",
+    options={"calibration": "range"},
+)
+@claim(
+    "priv-gene-published",
+    "Private genetic search, published sensitivity",
+    "[zhang2013], as described in [su2018], section 3.4",
+    cost="less than ε",
+    options={"calibration": "published"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivGene(_PrivateSearch):
     """Linear classifier by a private genetic search.

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import as_generator, check_choice, check_integer, check_number, check_relation, check_rng
+from dpml.claims import claim
 from dpml.classifiers.linear_models import LinearModels, row_scores
 from dpml.classifiers.naive_bayes.posterior import (
     PosteriorNB,
@@ -265,6 +266,49 @@ class _Records:
         return contingency(share_rows(columns_of(self.X, mask), row_bound), self.codes, self.n_classes)
 
 
+@claim(
+    "nb-row-bounded",
+    "Row-bounded naive Bayes",
+    "derived here (docs/explanation/errata.md), with the row sampling of [stoddard2014]",
+    options={"method": "row-bounded"},
+)
+@claim(
+    "nb-row-bounded-clip",
+    "Row-bounded naive Bayes, invalid input clipped",
+    "derived here (docs/explanation/errata.md): more ones share the bound, a record whose label is no class is dropped",
+    options={"method": "row-bounded"},
+)
+@claim(
+    "nb-row-bounded-release",
+    "Row-bounded naive Bayes, release",
+    "the same with integer noise (OpenDP)",
+    options={"method": "row-bounded"},
+)
+@claim(
+    "nb-posterior",
+    "Row-bounded naive Bayes, rates averaged over their posterior",
+    "post-processing of the counts of nb-row-bounded, after [bernstein-sheldon2018]",
+    options={"method": "row-bounded"},
+)
+@claim(
+    "nb-selecting",
+    "Row-bounded naive Bayes that chooses features first",
+    "derived here: the choice and the counts share ε",
+    options={"method": "row-bounded"},
+)
+@claim(
+    "nb-published",
+    "Naive Bayes by Algorithm 1",
+    "[antonova2016], Algorithm 1",
+    "ε under add/remove",
+    options={"method": "published"},
+)
+@claim(
+    "nb-partitioned",
+    "Naive Bayes on disjoint parts",
+    "[antonova2016], section 3.4 (cost derived here)",
+    options={"method": "partitioned"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class BernoulliNB(PosteriorNB):
     """Bernoulli naive Bayes with differential privacy.

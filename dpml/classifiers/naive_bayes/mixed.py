@@ -12,6 +12,7 @@ import numpy as np
 from dpml._arrays import FloatArray
 from dpml._validate import as_generator, check_choice, check_integer, check_number
 from dpml.budget import Cost
+from dpml.claims import claim
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import (
     LIKELIHOODS,
@@ -44,6 +45,116 @@ from dpml.schema import Schema
 METHODS = ("binned", "global", "smooth", "bun-steinke", "vaidya", "published")
 
 
+@claim(
+    "mixed-nb-binned", "Binned naive Bayes", "derived here (docs/explanation/errata.md)", options={"method": "binned"}
+)
+@claim(
+    "mixed-nb-global",
+    "Numeric naive Bayes by class sums",
+    "[zafarani-clifton2021], Algorithm 1 with global sensitivities (centred sums derived here)",
+    options={"method": "global"},
+)
+@claim(
+    "mixed-nb-smooth-cauchy",
+    "Numeric naive Bayes by smooth sensitivity, cauchy noise",
+    "[zafarani-clifton2021], Algorithm 1, repaired (docs/explanation/errata.md)",
+    options={"method": "smooth"},
+)
+@claim(
+    "mixed-nb-smooth-student-t",
+    "Numeric naive Bayes by smooth sensitivity, student-t noise",
+    "[zafarani-clifton2021], Algorithm 1, repaired (docs/explanation/errata.md)",
+    options={"method": "smooth"},
+)
+@claim(
+    "mixed-nb-smooth-laplace",
+    "Numeric naive Bayes by smooth sensitivity, laplace noise",
+    "[zafarani-clifton2021], Algorithm 1, repaired (docs/explanation/errata.md)",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "smooth"},
+)
+@claim(
+    "mixed-nb-smooth-gaussian",
+    "Numeric naive Bayes by smooth sensitivity, gaussian noise",
+    "[zafarani-clifton2021], Algorithm 1, repaired (docs/explanation/errata.md)",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "smooth"},
+)
+@claim(
+    "mixed-nb-smooth-arsinh-normal",
+    "Numeric naive Bayes by smooth sensitivity, arsinh-normal noise",
+    "[zafarani-clifton2021], Algorithm 1, repaired (docs/explanation/errata.md)",
+    "½ε²-concentrated, audited as (ε, δ) at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "smooth"},
+)
+@claim(
+    "mixed-nb-bun-steinke-cauchy",
+    "Numeric naive Bayes by trimmed means, cauchy noise",
+    "[bun-steinke2019], as in [zafarani-clifton2021], sections 5 and 7",
+    options={"method": "bun-steinke"},
+)
+@claim(
+    "mixed-nb-bun-steinke-student-t",
+    "Numeric naive Bayes by trimmed means, student-t noise",
+    "[bun-steinke2019], as in [zafarani-clifton2021], sections 5 and 7",
+    options={"method": "bun-steinke"},
+)
+@claim(
+    "mixed-nb-bun-steinke-laplace-log-normal",
+    "Numeric naive Bayes by trimmed means, laplace-log-normal noise",
+    "[bun-steinke2019], as in [zafarani-clifton2021], sections 5 and 7",
+    "½ε²-concentrated, audited as (ε, δ) at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "bun-steinke"},
+)
+@claim(
+    "mixed-nb-bun-steinke-uniform-log-normal",
+    "Numeric naive Bayes by trimmed means, uniform-log-normal noise",
+    "[bun-steinke2019], as in [zafarani-clifton2021], sections 5 and 7",
+    "½ε²-concentrated, audited as (ε, δ) at δ = 1e-5",
+    delta=1e-5,
+    options={"method": "bun-steinke"},
+)
+@claim(
+    "mixed-nb-vaidya-add-remove",
+    "Naive Bayes of Vaidya et al., add-remove",
+    "[vaidya2013], as described in [antonova2016], section 3.3.5",
+    cost="Aε + 1 for A categorical or binary attributes",
+    true_epsilon=lambda epsilon: vaidya_cost(epsilon, 2),
+    relations=("add-remove",),
+    options={"method": "vaidya"},
+)
+@claim(
+    "mixed-nb-vaidya-replace-one",
+    "Naive Bayes of Vaidya et al., replace-one",
+    "[vaidya2013], as described in [antonova2016], section 3.3.5",
+    cost="2·(Aε + 1) for A categorical or binary attributes",
+    true_epsilon=lambda epsilon: vaidya_cost(epsilon, 2, "replace-one"),
+    relations=("replace-one",),
+    options={"method": "vaidya"},
+)
+@claim(
+    "mixed-nb-vaidya-numbers",
+    "Naive Bayes of Vaidya et al., numeric attributes",
+    "[vaidya2013], as compared with in [zafarani-clifton2021]",
+    private=False,
+    cost="no ε: the scale of the noise is a function of a class's size",
+    relations=("add-remove",),
+    options={"method": "vaidya"},
+)
+@claim(
+    "gaussian-nb-published",
+    "Numeric naive Bayes by Algorithm 1 of Zafarani and Clifton",
+    "[zafarani-clifton2021], Algorithm 1",
+    "ε under replace-one",
+    private=False,
+    cost="no ε holds for all n: noise on σ is scaled by the sensitivity of σ²",
+    relations=("replace-one",),
+    options={"method": "published"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class MixedNB(PosteriorNB):
     """Naive Bayes with differential privacy for binary, categorical and numeric features.

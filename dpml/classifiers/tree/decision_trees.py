@@ -14,6 +14,7 @@ import numpy as np
 from dpml._arrays import FloatArray, Int64Array, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.classifiers.grid.cells import TaxonomyClassifier
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.counts import FACTOR
@@ -241,6 +242,8 @@ def _pruned(node: Node) -> tuple[Node, float]:
     return Node(node.counts, node.attribute, node.child, tuple(child for child, _ in below)), errors
 
 
+@claim("diffp-id3", "DiffP-ID3", "[friedman-schuster2010], Algorithm 2 (range derived here)")
+@claim("diffp-id3-gini", "DiffP-ID3 by Gini impurity", "[friedman-schuster2010], Algorithm 2 (range derived here)")
 @dataclass(eq=False, repr=False, kw_only=True)
 class DiffPID3(TaxonomyClassifier):
     """Decision tree with privately selected splits, DiffP-ID3.
@@ -337,6 +340,9 @@ class DiffPID3(TaxonomyClassifier):
         return probabilities
 
 
+@claim("diffp-c45", "DiffP-C4.5", "[friedman-schuster2010], Algorithm 3 (range derived here)")
+@claim("diffp-c45-release", "DiffP-C4.5, release", "[friedman-schuster2010], Algorithm 3 (range derived here)")
+@claim("diffp-c45-deep", "DiffP-C4.5 of two splits", "[friedman-schuster2010], Algorithm 3 (range derived here)")
 class DiffPC45(DiffPID3):
     """Decision tree with privately selected splits, cuts of numbers and pruning, DiffP-C4.5.
 

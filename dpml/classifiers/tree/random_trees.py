@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_integer
 from dpml.budget import Cost
+from dpml.claims import claim
 from dpml.classifiers.grid.cells import TaxonomyClassifier
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.counts import FACTOR
@@ -98,6 +99,10 @@ def mean_probabilities(probabilities: FloatArray, leaves: Sequence[IntArray]) ->
     return total / len(leaves)
 
 
+@claim("random-trees", "Random decision trees", "[jagannathan2012] (splits in two, noise derived here)")
+@claim(
+    "random-trees-release", "Random decision trees, release", "[jagannathan2012] (splits in two, noise derived here)"
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomTrees(TaxonomyClassifier):
     """Random decision trees with noisy class counts in their leaves.

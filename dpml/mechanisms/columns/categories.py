@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.columns.numbers import SECOND_LOOK, PrivateBounds, one_dimension, private_bounds, refuse_invalid
@@ -140,6 +141,13 @@ class ThresholdedCounts:
         return boundary.Loss(pure=moved / self.scale, profiles=profiles)
 
 
+@claim(
+    "private-categories",
+    "Categories of a column above a noisy threshold",
+    "[korolova2009]",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+)
 def private_categories(
     values: Any,
     epsilon: float,
@@ -224,6 +232,20 @@ def count_texts(texts: Any) -> dict[str, int]:
     return {text: counts[text] for text in sorted(counts)}
 
 
+@claim(
+    "private-facts",
+    "Bounds and categories of several columns",
+    "composition of the two",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+)
+@claim(
+    "private-facts-release",
+    "Bounds and categories of several columns, release",
+    "composition of the two",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+)
 def private_facts(
     numbers: Mapping[str, Any],
     texts: Mapping[str, Any],

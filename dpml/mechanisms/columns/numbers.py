@@ -18,6 +18,7 @@ from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share, split_epsilon
+from dpml.claims import claim
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import Private, for_study, statistic
 from dpml.mechanisms.smooth.formulas import check_bounds
@@ -138,6 +139,12 @@ class PrivateBounds:
         return -POWERS[0] <= self.lower and self.upper <= POWERS[0]
 
 
+@claim(
+    "private-bounds",
+    "Bounds of a column of numbers",
+    "noisy counts of cells with edges at powers of two",
+    "ε, under each relation",
+)
 def private_bounds(
     values: Any,
     epsilon: float,
@@ -366,6 +373,18 @@ def most_certain(epsilon: float, n_changed: int) -> float:
 # ---- quantiles ----------------------------------------------------------------------------------------------------
 
 
+@claim(
+    "private-quantiles",
+    "Quantiles of a column of numbers",
+    "[smith2011], by the exponential mechanism on a public grid",
+    "ε for all quantiles together",
+)
+@claim(
+    "private-quantiles-release",
+    "Quantiles of a column of numbers, release",
+    "[smith2011], by permute-and-flip on a public grid",
+    "ε for all quantiles together",
+)
 def private_quantiles(
     values: Any,
     quantiles: Sequence[float],

@@ -23,6 +23,7 @@ from scipy.special import erfcx, gammaln, log_ndtr, logsumexp, ndtr, ndtri, stdt
 from dpml._arrays import FloatArray
 from dpml._docstrings import with_inherited_entries
 from dpml._validate import check_choice, check_draws, check_epsilon, check_number, check_rng
+from dpml.claims import claim
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.boundary import Loss
@@ -254,6 +255,32 @@ class PureNoise(SymmetricNoise, SmoothNoise):
         return Loss(pure=_distance(one, s, two, t, self.degrees))
 
 
+@claim(
+    "cauchy-exact",
+    "Cauchy noise, exact calibration",
+    "derived here by Harnack's inequality (docs/explanation/errata.md)",
+    "ε for a statistic with the stated β-smooth bound",
+    relations=("add-remove",),
+    options={"calibration": "exact"},
+)
+@claim(
+    "cauchy-algorithm-1",
+    "Cauchy noise, scale √2·S/ε",
+    "[zafarani-clifton2021], Algorithm 1",
+    "ε for a statistic with the stated β-smooth bound",
+    cost="less than ε: log 2 at ε = 1",
+    relations=("add-remove",),
+    options={"calibration": "algorithm-1"},
+)
+@claim(
+    "cauchy-theorem-2",
+    "Cauchy noise, scale 6·S/ε",
+    "[zafarani-clifton2021], Theorem 2",
+    "ε for a statistic with the stated β-smooth bound",
+    cost="far less than ε: 0.226 at ε = 1",
+    relations=("add-remove",),
+    options={"calibration": "theorem-2"},
+)
 @dataclass(frozen=True)
 class Cauchy(PureNoise):
     """Cauchy noise scaled by the smooth sensitivity.
@@ -330,6 +357,23 @@ class ScaledCauchy:
         return Loss(pure=_distance(one, s, two, t, 1.0))
 
 
+@claim(
+    "student-t-exact",
+    "Student's t noise, exact calibration",
+    "[bun-steinke2019], with the exact calibration derived here (docs/explanation/errata.md)",
+    "ε for a statistic with the stated β-smooth bound",
+    relations=("add-remove",),
+    options={"calibration": "exact"},
+)
+@claim(
+    "student-t-bun-steinke",
+    "Student's t noise, published scale",
+    "[bun-steinke2019]",
+    "ε for a statistic with the stated β-smooth bound",
+    cost="less than ε: 0.656 at ε = 1",
+    relations=("add-remove",),
+    options={"calibration": "bun-steinke"},
+)
 @dataclass(frozen=True)
 class StudentT(PureNoise):
     """Student's t noise scaled by the smooth sensitivity.
@@ -535,6 +579,25 @@ class _Approximate(SmoothNoise):
         return Claim(epsilon=self.epsilon, delta=self.delta)
 
 
+@claim(
+    "smooth-laplace-exact",
+    "Laplace noise for a smooth sensitivity, exact calibration",
+    "[nissim2007], with the exact calibration derived here (docs/explanation/errata.md)",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "exact"},
+)
+@claim(
+    "smooth-laplace-nissim",
+    "Laplace noise for a smooth sensitivity, published scale",
+    "[nissim2007]",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    cost="a small part of δ",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "nissim"},
+)
 class SmoothLaplace(LaplaceTail, _Approximate):
     """Laplace noise scaled by the smooth sensitivity.
 
@@ -590,6 +653,25 @@ class SmoothLaplace(LaplaceTail, _Approximate):
         return -np.abs(z) - math.log(2)
 
 
+@claim(
+    "smooth-gaussian-exact",
+    "Gaussian noise for a smooth sensitivity, exact calibration",
+    "[nissim2007], with the exact calibration derived here (docs/explanation/errata.md)",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "exact"},
+)
+@claim(
+    "smooth-gaussian-nissim",
+    "Gaussian noise for a smooth sensitivity, published scale",
+    "[nissim2007]",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    cost="a small part of δ",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "nissim"},
+)
 class SmoothGaussian(NormalTail, _Approximate):
     """Gaussian noise scaled by the smooth sensitivity.
 
@@ -878,6 +960,26 @@ class _LogNormal(_Concentrated):
         return self.scale * (math.exp(log_size) if log_size < 709 else math.inf)
 
 
+@claim(
+    "laplace-log-normal-derived",
+    "Laplace-log-normal noise, derived scale",
+    "[bun-steinke2019] (constants derived here) (docs/explanation/errata.md)",
+    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "derived"},
+)
+@claim(
+    "laplace-log-normal-bun-steinke",
+    "Laplace-log-normal noise, published scale",
+    "[bun-steinke2019]",
+    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "bun-steinke"},
+)
 class LaplaceLogNormal(_LogNormal):
     """Laplace-log-normal noise, Z = X·exp(σY) with X Laplace and Y standard normal, scaled by the smooth sensitivity.
 
@@ -943,6 +1045,26 @@ class LaplaceLogNormal(_LogNormal):
         return self.scale * math.exp(self.sigma**2 / 2)
 
 
+@claim(
+    "uniform-log-normal-derived",
+    "Uniform-log-normal noise, derived scale",
+    "[bun-steinke2019] (constants derived here) (docs/explanation/errata.md)",
+    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "derived"},
+)
+@claim(
+    "uniform-log-normal-bun-steinke",
+    "Uniform-log-normal noise, published scale",
+    "[bun-steinke2019]",
+    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "bun-steinke"},
+)
 class UniformLogNormal(_LogNormal):
     """Uniform-log-normal noise, Z = X·exp(σY) with X uniform on [-1, 1] and Y standard normal.
 
@@ -1004,6 +1126,26 @@ class UniformLogNormal(_LogNormal):
         return self.scale * math.exp(self.sigma**2 / 2) / 2
 
 
+@claim(
+    "arsinh-normal-derived",
+    "Arsinh-normal noise, derived scale",
+    "[bun-steinke2019] (constants derived here) (docs/explanation/errata.md)",
+    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "derived"},
+)
+@claim(
+    "arsinh-normal-bun-steinke",
+    "Arsinh-normal noise, published scale",
+    "[bun-steinke2019]",
+    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "bun-steinke"},
+)
 class ArsinhNormal(_Concentrated):
     """Arsinh-normal noise, Z = sinh(σY)/σ with Y standard normal, scaled by the smooth sensitivity.
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.auditing import (
+from dpml.audit import (
     attack_outputs,
     audit,
     exact_epsilon,
@@ -20,7 +20,7 @@ from dpml.auditing import (
     outcomes,
     simultaneous_confidence,
 )
-from dpml.catalogue import CATALOGUE, Case, claims, read_neighbours, read_table
+from dpml.audit.cases import AUDITED, Case, audited_pairs, read_neighbours, read_table
 from dpml.exceptions import DpmlError, MissingExtra
 
 Key = tuple[str, float, str, tuple[str, str, int] | None]
@@ -49,7 +49,7 @@ def ceiling(draws: int, confidence: float, delta: float = 0.0) -> float:
 def case(key: Key) -> Case:
     """Return the neighbours of an audit, the worst known or those edited by hand, and the method that runs on them."""
     name, epsilon, relation, edited = key
-    entry = CATALOGUE[name]
+    entry = AUDITED[name]
     if edited is None:
         return entry.case(epsilon, relation)
     table, record, replaced = edited
@@ -80,10 +80,10 @@ def _outputs(key: Key, seed: int, index: int) -> tuple[NDArray, NDArray]:
 def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
     """Return the audit of the first LADDER[index] draws a side: bound, attacker's ROC curve, event, and outputs.
 
-    The bound is the one of `dpml.auditing.audit_outputs` at `step_confidence(confidence)`. What a method refuses comes
+    The bound is the one of `dpml.audit.audit_outputs` at `step_confidence(confidence)`. What a method refuses comes
     back in words, under "problem".
     """
-    entry, neighbours = CATALOGUE[key[0]], case(key)
+    entry, neighbours = AUDITED[key[0]], case(key)
     try:
         outputs = _outputs(key, seed, index)
     except DpmlError as error:
@@ -109,7 +109,7 @@ def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
 
 def exact(key: Key) -> dict[str, Any]:
     """Return the exact cost of these neighbours, or only that it is not known."""
-    entry, neighbours = CATALOGUE[key[0]], case(key)
+    entry, neighbours = AUDITED[key[0]], case(key)
     if neighbours.exact is None:
         return {"known": False, "outputs": None}
     try:
@@ -152,5 +152,5 @@ def check(name: str, relation: str, epsilon: float) -> tuple[float, float, bool]
     cost = exact((name, epsilon, relation, None))
     if cost["known"]:
         return epsilon, cost["epsilon"], False
-    options: dict[str, Any] = {"confidence": 1 - 0.05 / len(claims()), "rng": np.random.default_rng(0)}
-    return CHECKED_AT, CATALOGUE[name].audit(CHECKED_AT, relation, sampled=True, **options).epsilon_lower, True
+    options: dict[str, Any] = {"confidence": 1 - 0.05 / len(audited_pairs()), "rng": np.random.default_rng(0)}
+    return CHECKED_AT, AUDITED[name].audit(CHECKED_AT, relation, sampled=True, **options).epsilon_lower, True

@@ -8,7 +8,7 @@ import panel_material_ui as pmui
 import param
 from panel.custom import JSComponent
 
-from dpml.catalogue import CATALOGUE, Method
+from dpml.audit.cases import AUDITED, AuditedClaim
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import Controls, note
 from dpml_app.drawing.figure import script
@@ -19,12 +19,12 @@ from dpml_app.pages.audit.words import FAMILIES
 STYLE = script("pages/audit/method_list.css")
 
 
-def title(entry: Method) -> str:
+def title(entry: AuditedClaim) -> str:
     """Return a method's name in the list, with a sign and the reason where its claim fails.
 
     Examples
     --------
-    >>> from dpml.catalogue import method
+    >>> from dpml.registry import claim
     >>> title(method("laplace")), title(method("private-threshold-testing"))
     ('Laplace mechanism', '✗ Private threshold testing (not private)')
     """
@@ -38,7 +38,7 @@ def groups() -> list[dict[str, Any]]:
     by_family = {
         name: [
             {"value": key, "shown": title(entry), "words": entry.citation}
-            for key, entry in CATALOGUE.items()
+            for key, entry in AUDITED.items()
             if entry.family == family
         ]
         for family, name in FAMILIES.items()
@@ -99,13 +99,13 @@ class AuditControls(Controls):
 
     def offer(self) -> None:
         """Offer the relations and the neighbours that the chosen method has."""
-        entry = CATALOGUE[self.settings.audit_method]
+        entry = AUDITED[self.settings.audit_method]
         every = self.settings.param.audit_relation.names
         options = {text: value for text, value in every.items() if value in entry.relations}
         relation: Any = self.widgets["audit_relation"]
         if relation.options != options:
             relation.param.update(options=options, value=self.settings.audit_relation)
         self.relation_note.object = "" if len(options) > 1 else "The method claims privacy for this relation only."
-        editable = entry.editable is not None
+        editable = entry.typed is not None
         self.widgets["audit_neighbours"].disabled = not editable
         self.neighbours_note.object = "" if editable else "This method does not run on a small table."

@@ -9,9 +9,9 @@ from bokeh.core.properties import value
 from bokeh.models import CustomJSTickFormatter, FixedTicker
 from numpy.typing import NDArray
 
-from dpml.auditing import simultaneous_confidence
-from dpml.auditing.attacker import clopper_pearson
-from dpml.catalogue import CATALOGUE
+from dpml.audit import simultaneous_confidence
+from dpml.audit.cases import AUDITED
+from dpml.audit.sampled import clopper_pearson
 from dpml_app.core.card import DEFERRED, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, new_figure, percent_axis, write
@@ -225,13 +225,13 @@ class OutputCard(AuditCard):
     wide = True
 
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        entry = CATALOGUE[self.values.audit_method]
+        entry = AUDITED[self.values.audit_method]
         step, labels, axis, known = words.picture_labels(entry, steps[-1], exact)
         limits = allowed(step, known, self.values.audit_epsilon, entry.delta, self.values.audit_confidence)
         self.figure.show(step["picture"], limits, labels, axis, known)
 
     def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
-        shown, labels, axis, _known = words.picture_labels(CATALOGUE[values.audit_method], steps[-1], exact)
+        shown, labels, axis, _known = words.picture_labels(AUDITED[values.audit_method], steps[-1], exact)
         return words.output_readout(shown, labels, axis)
 
 
@@ -243,7 +243,7 @@ class AttackCard(AuditCard):
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        self.figure.claim(values.audit_epsilon, CATALOGUE[values.audit_method].delta)
+        self.figure.claim(values.audit_epsilon, AUDITED[values.audit_method].delta)
 
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
         self.figure.show(steps[-1])
@@ -263,7 +263,7 @@ class BoundCard(AuditCard):
         self._claim(now)
 
     def _claim(self, results: Results) -> None:
-        delta = CATALOGUE[self.values.audit_method].delta
+        delta = AUDITED[self.values.audit_method].delta
         exact = exact_of(results).get("epsilon")
         self.figure.claim(self.values.audit_epsilon, delta, self.values.audit_confidence, exact)
 

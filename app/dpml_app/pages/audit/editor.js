@@ -1,5 +1,5 @@
 // A table of records with cells to click on, and the record by which its neighbour differs.
-// Records are written as in dpml/catalogue/editable.py: the class, n or y, then the features that are on.
+// Records are written as in dpml/audit/cases/typed.py: the class, n or y, then the features that are on.
 
 const FEATURES = ["a", "b", "c", "d"]
 const MOST = 8

@@ -5,7 +5,7 @@ from typing import Any
 
 from bokeh.core.properties import value
 
-from dpml.auditing import claimed_region
+from dpml.audit import claimed_region
 from dpml_app.drawing.figure import (
     PLAIN_DIGITS,
     Figure,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml.auditing import recorded_releases
+from dpml.audit import recorded_releases
 from dpml.mechanisms import Laplace
 from dpml.publishing import release_answers
 from dpml_app.core.lesson_figures import Figures

@@ -7,7 +7,7 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
-from dpml.catalogue import CATALOGUE
+from dpml.audit.cases import AUDITED
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.figure import script
@@ -62,7 +62,7 @@ class NeighboursCard(Card[AuditValues, NoFacts]):
         self._follow(values)
 
     def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
-        return words.neighbours_words(CATALOGUE[values.audit_method], values, results["case", IMMEDIATE])
+        return words.neighbours_words(AUDITED[values.audit_method], values, results["case", IMMEDIATE])
 
     def _follow(self, values: AuditValues) -> None:
         self.editor.param.update(**{name: getattr(values, f"audit_{name}") for name in (*EDITED, "relation")})

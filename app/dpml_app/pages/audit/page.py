@@ -7,7 +7,7 @@ at once; longer ones in the worker processes, and a newer request makes the olde
 from collections.abc import Mapping
 from typing import Any
 
-from dpml.catalogue import CATALOGUE
+from dpml.audit.cases import AUDITED
 from dpml_app.core.card import Card, ResultKey, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.data.facts import NoFacts
@@ -91,13 +91,13 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     def adopt(self, task: Task, result: Any) -> None:
         """Say so where a method refuses to draw."""
         if task.function is compute.step and "problem" in result:
-            title = CATALOGUE[self.settings.audit_method].title
+            title = AUDITED[self.settings.audit_method].title
             self.report("draws", f"{title} cannot be sampled: {result['problem']}", "warning")
             self.work.rest("No samples")
 
     def words(self, values: AuditValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         main_results = results.get(self.main_card, {})
-        steps, entry = steps_of(main_results), CATALOGUE[values.audit_method]
+        steps, entry = steps_of(main_results), AUDITED[values.audit_method]
         state, text = words.verdict(entry, values, exact_of(main_results), steps[-1] if steps else None)
         return f'<div class="{state}">{text}</div>'
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import param
 
-from dpml.catalogue import CATALOGUE
-from dpml.catalogue.editable import MOST_RECORDS, RECORD, TABLE
+from dpml.audit.cases import AUDITED
+from dpml.audit.cases.typed import MOST_RECORDS, RECORD, TABLE
 from dpml_app.core.values import PageValues, declared_by
 from dpml_app.pages.audit.compute import LADDER
 from dpml_app.settings import RELATION_TITLES, Shared, choice, number, text
@@ -28,7 +28,7 @@ class Records(param.String):
 class AuditValues(PageValues):
     """The settings of the Audit page."""
 
-    audit_method: str = choice("private-threshold-testing", list(CATALOGUE), "Method (✗: claim violated)")
+    audit_method: str = choice("private-threshold-testing", list(AUDITED), "Method (✗: claim violated)")
     audit_epsilon: float = choice(1.0, AUDIT_EPSILONS, "Claimed ε")
     audit_relation: str = choice("add-remove", RELATION_TITLES, "Claimed relation")
     audit_neighbours: str = choice("worst", {"worst": "Worst known", "table": "Custom table"}, "Neighbouring tables")
@@ -53,11 +53,11 @@ class AuditSettings(Shared):
 
     def fit_audit(self) -> list[str]:
         """Change what the chosen method does not have; return a sentence for each change."""
-        entry, changes, sentences = CATALOGUE[self.audit_method], {}, []
+        entry, changes, sentences = AUDITED[self.audit_method], {}, []
         if self.audit_relation not in entry.relations:
             changes["audit_relation"] = entry.relations[0]
             sentences.append(f"{entry.title} claims privacy only for “{RELATION_WORDS[entry.relations[0]]}”.")
-        if self.audit_neighbours == "table" and entry.editable is None:
+        if self.audit_neighbours == "table" and entry.typed is None:
             changes["audit_neighbours"] = "worst"
             sentences.append(
                 f"{entry.title} does not run on a small binary table. Its worst known neighbours are shown."

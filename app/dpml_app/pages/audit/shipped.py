@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dpml.catalogue import claims
+from dpml.audit.cases import audited_pairs
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.settings import AUDIT_EPSILONS
@@ -62,9 +62,14 @@ class OneRun(NamedTuple):
 
 def make(name: str = FILE) -> dict[str, Any]:
     """Return what ships: a row a claim, in which a cost that no ε bounds is None."""
-    rows = []
-    for place, (method, relation) in enumerate(claims()):
-        claimed, shown, drawn = compute.check(method, relation, AUDIT_EPSILONS[STRIDE * place % len(AUDIT_EPSILONS)])
+    rows, kept = (
+        [],
+        {(method, relation): claimed for method, relation, claimed, *_ in read_shipped(HERE, FILE)["claims"]},
+    )
+    for place, (method, relation) in enumerate(audited_pairs()):
+        # a claim keeps its ε, so that a new claim adds one line and changes no other
+        epsilon = kept.get((method, relation), AUDIT_EPSILONS[STRIDE * place % len(AUDIT_EPSILONS)])
+        claimed, shown, drawn = compute.check(method, relation, epsilon)
         rows.append([method, relation, claimed, None if math.isinf(shown) else float(f"{shown:.9g}"), drawn])
     return {"versions": made_with(*VERSIONS), "claims": rows}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import TapTool
 
-from dpml.catalogue import CATALOGUE
+from dpml.audit.cases import AUDITED
 from dpml_app.core.card import ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, over_epsilon, set_ticks
@@ -93,7 +93,7 @@ class WallFigure(Figure):
         self.dots.data = {
             "claimed": claimed,
             "shown": [c.shown for c in claims],
-            "method": [CATALOGUE[c.method].title for c in claims],
+            "method": [AUDITED[c.method].title for c in claims],
             "relation": [RELATION_SHORT[c.relation] for c in claims],
             "how": [_shown(c) for c in claims],
             "x": apart(claimed, heights),
@@ -148,7 +148,7 @@ class WallCard(AuditCard):
         chosen = shipped.Claim(
             self.values.audit_method, self.values.audit_relation, self.values.audit_epsilon, shown, cost is None
         )
-        self.figure.choose(chosen, CATALOGUE[chosen.method].title)
+        self.figure.choose(chosen, AUDITED[chosen.method].title)
 
     def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         return words.wall_readout(shipped.wall())

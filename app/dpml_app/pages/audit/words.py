@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.catalogue import Case, Method
-from dpml.catalogue.editable import FEATURES
+from dpml.audit.cases import AuditedClaim, Case
+from dpml.audit.cases.typed import FEATURES
 from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, ceiling
 from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.text.phrases import certainty, factor, minus, percent, read_captions
@@ -50,7 +50,7 @@ def meaning(epsilon: float, *, at_least: bool = False) -> str:
 
 
 def verdict(
-    entry: Method, values: AuditValues, exact: Mapping[str, Any], step: Mapping[str, Any] | None
+    entry: AuditedClaim, values: AuditValues, exact: Mapping[str, Any], step: Mapping[str, Any] | None
 ) -> tuple[str, str]:
     """Return ("stands" or "broken" or "open", HTML): the claim, the evidence, and the catalogue."""
     claim, confidence = values.audit_epsilon, values.audit_confidence
@@ -123,7 +123,7 @@ def _loss(pair: tuple[float, float]) -> float:
     return abs(math.log(pair[0] / pair[1]))
 
 
-def _catalogue_says(entry: Method, values: AuditValues, state: str) -> str:
+def _catalogue_says(entry: AuditedClaim, values: AuditValues, state: str) -> str:
     private = "private" if entry.private else "<b>not private</b>"
     true = entry.true_epsilon(values.audit_epsilon)
     if entry.private and math.isfinite(true) and true > values.audit_epsilon:
@@ -155,7 +155,7 @@ def data_words(data: Any) -> str:
     return minus("(" + ", ".join(f"{v:.4g}" for v in array) + ")")
 
 
-def neighbours_words(entry: Method, values: AuditValues, case: Case) -> str:
+def neighbours_words(entry: AuditedClaim, values: AuditValues, case: Case) -> str:
     """Return the two data sets in words."""
     if values.audit_neighbours == "table":
         seen = f"The attacker sees: {escape(case.seen)}."
@@ -163,7 +163,7 @@ def neighbours_words(entry: Method, values: AuditValues, case: Case) -> str:
     text = f"<p>Worst known neighbours of this method: <b>{escape(case.words)}</b>.</p>"
     first, second = data_words(case.data), data_words(case.neighbour)
     text += f"<p>D: {first}<br>D′: {second}</p>"
-    if entry.editable is not None:
+    if entry.typed is not None:
         return text + ""
     return text + "<p>This method does not run on a small binary table, so you cannot edit one.</p>"
 
@@ -188,7 +188,7 @@ def _score_axis(attacker: str) -> str:
 
 
 def picture_labels(
-    entry: Method, step: dict[str, Any], exact: Mapping[str, Any]
+    entry: AuditedClaim, step: dict[str, Any], exact: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str], str, list[tuple[float, float]] | None]:
     """Return a step with all outputs that are known, their labels, the label of the axis, and exact probabilities."""
     picture = step["picture"]

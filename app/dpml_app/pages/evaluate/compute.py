@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from dpml import methods
+from dpml import registry
 from dpml.evaluation import (
     PrivateEvaluation,
     area_between,
@@ -221,7 +221,7 @@ def published_options(method: str, size: int) -> dict[str, Any]:
     >>> published_options("fixed-space", 0)
     {'method': 'fixed-space', 'halves': True}
     """
-    options = dict(methods.method(method, "curve").options)
+    options = dict(registry.method(method, "curve").options)
     if size:
         options |= {"k": size.bit_length() - 1} if "calibration" in options else {"n_thresholds": size}
     return options

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.evaluation import attack_bound, best_attack_success
-from dpml.methods import of_family
+from dpml.registry import of_family
 from dpml_app.core.card import Number
-from dpml_app.drawing.styles import EXACT
+from dpml_app.drawing.styles import EXACT, label_of
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import probability
 from dpml_app.pages.evaluate.numbers import FIGURES
@@ -21,7 +21,7 @@ from dpml_app.text.phrases import interval, minus, number, percent, read_caption
 
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">non-private (simulation, never publish)</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
-LABELS = {each.key: each.label for each in of_family("curve")}
+LABELS = {each.key: label_of(each.key, "curve") for each in of_family("curve")}
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), study=STUDY)
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpml.methods import method
+from dpml.registry import method
 from dpml.studies import Advice, Signal, advice_of, advised, estimated_advice, sensible, signal_of
 from dpml.studies.comparison import study_measures
 from dpml_app.data.measures import dataset
+from dpml_app.drawing.styles import phrase_of
 from dpml_app.text.phrases import factor, percent, right_of_hundred
 from dpml_app.work.cache import kept
 from dpml_app.work.pool import Task
@@ -93,7 +94,7 @@ def _row(one: Advice) -> str:
         right += f", AUC {one.auc:.2f}"
     verdict = f"<br><b>{VERDICTS[one.verdict]}</b>" if VERDICTS[one.verdict] else ""
     risk = f"odds × {factor(one.epsilon)}, attack accuracy up to {right_of_hundred(one.epsilon)}%"
-    name = f"{escape(method(one.method).phrase)}{others}"
+    name = f"{escape(phrase_of(one.method))}{others}"
     return f"<tr><th scope='row'>{one.epsilon:g}</th><td>{name}</td><td>{right}{verdict}</td><td>{risk}</td></tr>"
 
 
@@ -103,7 +104,7 @@ def _step(steps: list[Advice]) -> str:
         most = max(one.mean for one in steps)
         without = f" Non-private baseline: {percent(fit.accuracy)}." if fit else ""
         return (
-            f"Start with <b>ε = {best.epsilon:g}</b> and {escape(method(best.method).phrase)}: accuracy "
+            f"Start with <b>ε = {best.epsilon:g}</b> and {escape(phrase_of(best.method))}: accuracy "
             f"{percent(best.mean)}. The highest accuracy at any ε in this table is {percent(most)}.{without}"
         )
     levels = f" has {percent(fit.accuracy)} accuracy, the majority-class baseline {percent(fit.guess)}" if fit else ""

@@ -18,7 +18,7 @@ from dpml.classifiers.grid.cells import SHARES
 from dpml.evaluation.histogram import N_BINS, noise_scale
 from dpml.evaluation.intervals import noise_variance
 from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES
-from dpml.methods import method
+from dpml.registry import method
 from dpml.release import Plan
 from dpml.release.steps import TABLE_SHARE
 from dpml.schema import Schema

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpml.datasets.own import own_dataset
 from dpml.exceptions import InvalidData, InvalidSchema
-from dpml.methods import method
+from dpml.registry import method
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 

@@ -11,9 +11,9 @@ import panel as pn
 import panel_material_ui as pmui
 
 from dpml.budget import Budget
-from dpml.catalogue import method
 from dpml.mechanisms import PrivateBounds, private_facts
 from dpml.mechanisms.columns.numbers import LARGEST
+from dpml.registry import claim
 from dpml.release import Plan
 from dpml.release.released import COLUMNS
 from dpml.release.steps import noted
@@ -84,7 +84,7 @@ def pay(
     with noted() as noise:
         bounds = private_facts(columns, {}, epsilon, relation=budget.relation, rng=rng, release=secure, budget=budget)
     released = f"bounds of {', '.join(names)}"
-    source = method("private-facts").citation
+    source = claim("private-facts").citation
     charge = "facts", released, epsilon, budget.relation, ", ".join(noise), source
     return {name: each for name, each in bounds.items() if isinstance(each, PrivateBounds)}, dict(
         zip(COLUMNS, charge, strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dpml.datasets.own import own_dataset
-from dpml.methods import method
+from dpml.registry import method
 from dpml.schema import Schema
 from dpml_app.data.two_tables import side_by_side
 

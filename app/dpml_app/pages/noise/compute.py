@@ -10,7 +10,7 @@ from scipy import stats
 
 from dpml.mechanisms import Gaussian, Laplace, NormGamma
 from dpml.mechanisms.smooth.admissible import cauchy_scale
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family
 from dpml_app.pages.noise.models import Numbers, has_scale, model, vector_draws, vector_log_density
 from dpml_app.pages.noise.settings import NOISE_EPSILONS
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma
 from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family
 
 Floats = NDArray[np.float64]
 Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε

@@ -5,7 +5,7 @@ from typing import Any
 
 import param
 
-from dpml.methods import of_family
+from dpml.registry import of_family
 from dpml_app.core.values import PageValues, declared_by
 from dpml_app.pages.noise.points import PRESETS, SIZES, is_code
 from dpml_app.settings import EPSILONS, Shared, choice, number, text

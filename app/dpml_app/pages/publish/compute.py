@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
 from dpml.datasets import TAXONOMIES
 from dpml.exceptions import InvalidData
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.publishing import LEARNERS, one_hot, with_levels
@@ -180,7 +180,7 @@ def published(
 
 
 def make_publisher(publisher: str, epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
-    """Return a publisher of `dpml.methods` that is not fitted yet."""
+    """Return a publisher of `dpml.registry` that is not fitted yet."""
     return method(publisher, "publisher").make(epsilon, random_state=rng, **options)
 
 

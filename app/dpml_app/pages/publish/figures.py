@@ -7,7 +7,7 @@ from typing import Any
 from bokeh.models import CustomJSTickFormatter, FixedTicker
 from bokeh.plotting import figure
 
-from dpml.catalogue import standing
+from dpml.registry import standing
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import empty_source, epsilon_axis, hover, new_figure, percent_axis
 from dpml_app.drawing.legend import mark

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpml.methods import method
+from dpml.registry import method
 from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.offered import CARDS
 from dpml_app.settings import MultiSelect, Shared, choice, number

@@ -11,7 +11,7 @@ from scipy.special import expit
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency, contingency_of_subsamples
 from dpml.evaluation import expected_f1, selection_quality
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family
 from dpml.schema import Schema
 from dpml.selection import (
     MaskSelector,

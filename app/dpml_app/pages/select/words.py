@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.catalogue import standing
-from dpml.methods import method
+from dpml.registry import standing
 from dpml_app.core.card import IMMEDIATE, Number, Results
+from dpml_app.drawing.styles import label_of
 from dpml_app.pages.select.compute import KINDS, SelectFacts, expected_best, places, threshold_of
 from dpml_app.pages.select.figures import OWN_STYLES
 from dpml_app.pages.select.settings import SCORES, SelectValues
@@ -109,7 +109,7 @@ def f1_words(values: SelectValues, n_lower: int, true: int, by_rule: Mapping[str
 
     def listed(private: bool) -> str:
         every = [(mean, rule) for mean, rule in ranked if standing(rule, "selector").private == private]
-        return ", ".join(f"{method(rule, 'selector').label} <b>{percent(mean, 0)}</b>" for mean, rule in every)
+        return ", ".join(f"{label_of(rule, 'selector')} <b>{percent(mean, 0)}</b>" for mean, rule in every)
 
     text = f"{true:,} features reach τ = {shown} by {SCORES[values.select_score].lower()}. "
     if not by_rule:
@@ -130,7 +130,7 @@ def accuracy_words(values: SelectValues, by_method: Mapping[str, Mapping]) -> st
             T, draws = max(by_method[name].items(), key=lambda pair: pair[1].mean())
             private = "" if standing(name, "selector").private else f" ({NOT_PRIVATE})"
             parts.append(
-                f"{method(name, 'selector').label}{private} <b>{percent(float(draws.mean()))}</b> at T = {T} "
+                f"{label_of(name, 'selector')}{private} <b>{percent(float(draws.mean()))}</b> at T = {T} "
                 f"({interval(draws)})"
             )
     for name, label in (("all", "all features"), ("best", OWN_STYLES["best"].label)):

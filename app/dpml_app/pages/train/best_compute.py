@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpml.methods import method
+from dpml.registry import method
 from dpml.studies import NeededEpsilon, best_needed, frontier, standings
 from dpml.sweep import standard_study
+from dpml_app.drawing.styles import label_of
 from dpml_app.work.cache import kept
 
 # what ships is drawn under it
@@ -16,7 +17,7 @@ RELATION = "add-remove"
 # a method of the map: a study by its name, and what else tells it apart
 MAPPED = ("auto", "row-bounded", "binned", "global", "smooth", "objective", "output")
 METHODS = {
-    **{(method(key).sweep, method(key).study_options.get("method", "")): method(key).label for key in MAPPED},
+    **{(method(key).sweep, method(key).study_options.get("method", "")): label_of(key) for key in MAPPED},
     ("naive-bayes", "count"): "T features, counts",
     ("naive-bayes", "mutual_information"): "T features, information",
     # without the year, as the names share a phone's width with the plot

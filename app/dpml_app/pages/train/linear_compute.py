@@ -40,7 +40,7 @@ from dpml.classifiers.local_search.estimators import (
     release_local_search,
 )
 from dpml.encoding import cut_rows, unit_scale
-from dpml.methods import of_family
+from dpml.registry import of_family
 from dpml.schema import Schema
 from dpml_app.pages.train.compute import EXACT, data_of
 from dpml_app.pages.train.methods import DELTA, LINEAR

@@ -1,4 +1,4 @@
-"""The private classifiers of the Train page: those of `dpml.methods`, and what the page adds to each."""
+"""The private classifiers of the Train page: those of `dpml.registry`, and what the page adds to each."""
 
 import json
 from dataclasses import dataclass, replace
@@ -6,8 +6,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from dpml import methods
-from dpml.catalogue import standing
+from dpml import registry
+from dpml.registry import standing
 from dpml_app.drawing.styles import Style, style_of
 from dpml_app.pages.train.facts import TrainFacts
 
@@ -29,7 +29,7 @@ class Method:
     anew for each draw, which is slow, so there are that many at most. `most_columns`: with more it is not trained here.
     """
 
-    entry: methods.Method
+    entry: registry.Method
     options: tuple[str, ...] = ()
     most_draws: int | None = None
     most_columns: int | None = None
@@ -111,7 +111,7 @@ SMOOTH_DELTAS = {"gaussian-1": "δ = 1/n", "gaussian-2": "δ = 1/n²"}
 
 
 def _of_group(group: str) -> dict[str, Method]:
-    entries = methods.of_family("classifier", group)
+    entries = registry.of_family("classifier", group)
     return {each.key: Method(each, **CHOSEN[each.key]) for each in entries if each.key in CHOSEN}
 
 
@@ -120,7 +120,7 @@ METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
 # methods that were registered by others, which their study measures
 DEFAULTS = {
     each.key: Method(each, most_draws=20 if each.target else None)
-    for each in methods.of_family("classifier")
+    for each in registry.of_family("classifier")
     if each.key not in CHOSEN and (each.study or not each.target)
 }
 EVERY = {**METHODS, **LINEAR, **DEFAULTS}

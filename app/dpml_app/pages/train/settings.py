@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import param
 
-from dpml.methods import method
+from dpml.registry import method
 from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.pages.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, SMOOTH_DELTAS, Method
 from dpml_app.settings import MultiSelect, Shared, choice, number
