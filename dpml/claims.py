@@ -115,16 +115,22 @@ class Claim:
 STATED: dict[str, Any] = {}
 
 
-def claim(*facts: Any, **more: Any) -> Callable[[Stated], Stated]:
+def claim(name: str, title: str, source: str, text: str = "ε", **facts: Any) -> Callable[[Stated], Stated]:
     """Return a decorator that states a claim of a class or function.
 
     The class or function gets the attribute `claims`, a tuple of its own claims in the order of the decorators.
 
     Parameters
     ----------
-    *facts : object
-        Name, title, source and text of the claim: the first fields of `Claim`.
-    **more : object
+    name : str
+        Unique name of the claim.
+    title : str
+        Title for display.
+    source : str
+        The paper and the place in it, or the basis of the derivation.
+    text : str, default="ε"
+        The claim of the source.
+    **facts : object
         More fields of `Claim`.
 
     Returns
@@ -153,7 +159,7 @@ def claim(*facts: Any, **more: Any) -> Callable[[Stated], Stated]:
 
     def state(stated: Stated) -> Stated:
         target = f"{stated.__module__}.{stated.__qualname__}"
-        own = Claim(*facts, target=target, **more)
+        own = Claim(name, title, source, text, target=target, **facts)
         known = STATED.setdefault(own.name, stated)
         if known is not stated and f"{known.__module__}.{known.__qualname__}" != target:
             raise InvalidParameter(
