@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml.classifiers.naive_bayes.cells import default_n_bins
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts, default_n_bins
 from dpml.classifiers.private_prediction import default_pseudocount, label_scores, release_labels, score_range
 from dpml.datasets import load
 from dpml.studies.accuracy import majority_accuracy
@@ -81,7 +81,8 @@ def private_prediction(draws: int) -> None:
         row = []
         for epsilon in (0.01, 0.1, 1.0):
             n_bins, alpha = default_n_bins(schema, epsilon), default_pseudocount(schema, epsilon)
-            design, counts = study.all_cells(n_bins)
+            design = Design(schema, n_bins, binary_cells=True)
+            counts = cell_counts(design, study._table.train, study.y_train, (schema.n_features, 0))
             scores = label_scores(counts, design, test, alpha)
             rng = np.random.default_rng(0)
             labels = release_labels(scores, epsilon, score_range(design.sizes, alpha), draws=draws, rng=rng)

@@ -38,7 +38,7 @@ from dpml.publishing import (
     UniformGrid,
 )
 from dpml.schema import Feature
-from dpml.studies.published import LEARNERS, one_hot, with_levels
+from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 FEW = (0.1, 1.0)

@@ -25,7 +25,7 @@ from result_files import FOLDER, write_results
 from sklearn.model_selection import StratifiedKFold
 
 from dpml.publishing import AIM, MST
-from dpml.studies.published import with_levels
+from dpml.studies.publishing import with_levels
 
 ROUNDS = 1.6
 

@@ -31,7 +31,7 @@ from dpml.publishing.density_ratio import balanced_minimiser, release_balanced_o
 from dpml.publishing.density_ratio import moment_minimiser as tilted
 from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Schema
-from dpml.studies.two_tables import split_by_sex
+from dpml.studies.publishing import split_by_sex
 
 LAMBDAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 FINE = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3, 0.5, 1.0)

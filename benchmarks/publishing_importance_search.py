@@ -21,7 +21,7 @@ from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights
 from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
 from dpml.publishing.importance import public_reg_lambda
-from dpml.studies.two_tables import split_by_sex
+from dpml.studies.publishing import split_by_sex
 
 EPSILON, LAMBDA = 0.1, 0.1
 CODINGS = ("all columns", "no unknown", "first left out", "last left out", "most frequent left out")

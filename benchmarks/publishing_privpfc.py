@@ -28,7 +28,7 @@ from dpml.classifiers.grid.cells import grid_qualities
 from dpml.datasets import data_folder, load
 from dpml.publishing import PrivPfC
 from dpml.schema import Feature, Schema
-from dpml.studies.published import LEARNERS, one_hot, with_levels
+from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 
 DRAWS = 10
 # records of a table that is drawn larger than the private one, which costs nothing and leaves less to chance

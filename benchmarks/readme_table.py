@@ -28,8 +28,8 @@ from dpml.classifiers import AutoClassifier, LinearClassifier
 from dpml.datasets import Dataset, load
 from dpml.exceptions import FactWarning
 from dpml.studies.accuracy import majority_accuracy
-from dpml.studies.automatic import AutoStudy, raw_table
-from dpml.studies.cost import best_without_noise
+from dpml.studies.comparison import best_without_noise
+from dpml.studies.mixed import AutoStudy, raw_table
 
 ROWS = (
     "Logistic regression, non-private",

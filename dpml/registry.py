@@ -461,14 +461,14 @@ def _naive_bayes(key: str, title: str, target: str, method: str, *claims: str, *
 
 def _moments(key: str, title: str, *claims: str, **facts: Any) -> None:
     """Register a method of `MixedNB` that keeps numbers as numbers."""
-    facts |= {"study": "dpml.studies.mixed.MomentsNBStudy", "study_options": {"method": key}}
+    facts |= {"study": "dpml.studies.MomentsNBStudy", "study_options": {"method": key}}
     _naive_bayes(key, title, MIXED, key, *claims, sweep="moments-naive-bayes", table=True, **facts)
 
 
 def _linear(key: str, title: str, kind: str, *claims: str, **options: Any) -> None:
     facts: dict[str, Any] = {"group": "linear", "options": options}
     if key in ("objective", "output"):
-        facts |= {"study": "dpml.studies.accuracy.LogisticStudy", "study_options": {"method": key}}
+        facts |= {"study": "dpml.studies.LogisticStudy", "study_options": {"method": key}}
         facts["sweep"] = "logistic-regression"
     _add("classifier", key, title, CLASSIFIERS + kind, *claims, **facts)
 
@@ -479,27 +479,27 @@ _RELEASES = ("bins", "classes", "alone", "weights", "words", "few-words")
 _add(
     "classifier", "auto", "AutoClassifier", CLASSIFIERS + "AutoClassifier",
     *(f"auto-{way}" for way in _WAYS), *(f"auto-{way}-release" for way in _RELEASES),
-    study="dpml.studies.automatic.AutoStudy", advised=True,
+    study="dpml.studies.AutoStudy", advised=True,
 )  # fmt: skip
 _naive_bayes(
     "binned", "Binned counts", MIXED, "binned", "mixed-nb-binned",
-    study="dpml.studies.mixed.BinnedNBStudy", sweep="binned-naive-bayes", advised=True, table=True,
+    study="dpml.studies.BinnedNBStudy", sweep="binned-naive-bayes", advised=True, table=True,
 )  # fmt: skip
 _naive_bayes(
     "row-bounded", "Row-bounded counts", BINARY, "row-bounded",
     "nb-row-bounded", "nb-row-bounded-clip", "nb-row-bounded-release", "nb-posterior", "nb-selecting",
-    study="dpml.studies.accuracy.RowBoundedNBStudy", sweep="row-bounded-naive-bayes", advised=True,
+    study="dpml.studies.RowBoundedNBStudy", sweep="row-bounded-naive-bayes", advised=True,
 )  # fmt: skip
 _moments("global", "Global sensitivity", "mixed-nb-global")
 for _key, _title in (("smooth", "Smooth sensitivity"), ("bun-steinke", "Bun and Steinke")):
     _moments(_key, _title, f"mixed-nb-{_key}-cauchy", f"mixed-nb-{_key}-student-t", numbers=True)
 _naive_bayes(
     "algorithm-1", "Algorithm 1 (Antonova 2016)", BINARY, "published", "nb-published",
-    study="dpml.studies.accuracy.PublishedNBStudy", sweep="naive-bayes", advised=True,
+    study="dpml.studies.PublishedNBStudy", sweep="naive-bayes", advised=True,
 )  # fmt: skip
 _naive_bayes(
     "partitioned", "Partitioned (Antonova 2016)", BINARY, "partitioned", "nb-partitioned",
-    study="dpml.studies.accuracy.PartitionedNBStudy", sweep="partitioned-naive-bayes",
+    study="dpml.studies.PartitionedNBStudy", sweep="partitioned-naive-bayes",
 )  # fmt: skip
 _moments(
     "vaidya", "Vaidya et al.", "mixed-nb-vaidya-add-remove", "mixed-nb-vaidya-replace-one",
@@ -537,7 +537,7 @@ _linear("genetic", "PrivGene", "PrivGene", "priv-gene", "priv-gene-published")
 _linear("descent", "Noisy gradient descent", "LogisticRegression", "logistic-noisy-descent", method="noisy-descent")
 _add(
     "classifier", "random-trees", "Random decision trees", CLASSIFIERS + "RandomTrees",
-    "random-trees", "random-trees-release", study="dpml.studies.random_trees.RandomTreesStudy", table=True,
+    "random-trees", "random-trees-release", study="dpml.studies.RandomTreesStudy", table=True,
 )  # fmt: skip
 # models of other projects, whose results are recorded
 _add("classifier", "peer-descent", "DP-SGD, logistic regression")

@@ -16,7 +16,7 @@ from dpml.datasets import load
 from dpml.exceptions import ConcentratedWeights
 from dpml.publishing import ImportanceWeights, PrivPfC
 from dpml.schema import Schema
-from dpml.studies.two_tables import TwoTables, split_by_sex
+from dpml.studies.publishing import TwoTables, split_by_sex
 
 EPSILONS = (0.1, 1.0)
 QUERIES, SHARE = 300, 0.5

@@ -27,7 +27,7 @@ from dpml.datasets import load
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayesStructNF, PrivPfC, PrivPfCSelNF
 from dpml.registry import method
 from dpml.schema import Feature, Schema
-from dpml.studies.published import LEARNERS, one_hot, with_levels
+from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 # a machine with RBF kernel is fitted to at most so many records, because its time grows with their square

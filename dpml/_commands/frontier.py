@@ -54,7 +54,7 @@ def _frontier(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
 
 
 def _table(where: str) -> tuple[Any, str]:
-    """Return a table of draws, and with what it was made."""
+    """Return a table of draws and its origin."""
     from pathlib import Path
 
     from dpml.exceptions import InvalidParameter

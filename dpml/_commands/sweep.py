@@ -56,18 +56,15 @@ def _sweep(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
             summaries=True,
             progress=not arguments.quiet,
         )
-    plain = table.drop(columns=_constant(table))
+    constant = [name for name in ("study", "data", "relation") if table[name].nunique() == 1]
+    plain = table.drop(columns=constant)
     say(plain.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep=""))
     say(f"{len(table):,} combinations of settings and measures. Every run is in {arguments.out}/parts")
     return 0
 
 
-def _constant(table: Any) -> list[str]:
-    """Return the columns among study, data and relation that say the same in every row."""
-    return [name for name in ("study", "data", "relation") if table[name].nunique() == 1]
-
-
 def _client(address: str) -> Any:
+    """Return a client of the cluster with a scheduler at an address."""
     from dpml.exceptions import InvalidParameter, MissingExtra
 
     try:

@@ -538,7 +538,7 @@ def _cut_some(
 def smooth_medians(
     x: FloatArray, left: FloatArray, right: FloatArray, first: Ranks, end: Ranks, beta: float
 ) -> FloatArray:
-    """Return the smooth sensitivity of every node's median (see `dpml.mechanisms.smooth.location.Median`).
+    """Return the smooth sensitivity of every node's median (see `dpml.mechanisms.smooth.formulas.Median`).
 
     It is the largest exp(-β(i + j - 1))·(x_(r+j) - x_(r-i)) over i + j >= 1, with r = ⌈s/2⌉, between the node's ends.
     """

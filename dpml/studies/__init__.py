@@ -6,35 +6,49 @@ from dpml.studies.accuracy import (
     PartitionedNBStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
+    SelectedLogisticStudy,
     SelectedNBStudy,
-    SelectedStudy,
     SelectionStudy,
     accuracy_of_selected,
     majority_accuracy,
     non_private_logistic,
     non_private_nb,
 )
-from dpml.studies.advice import Advice, Reached, advice_of, advise, advised, estimated_advice, sensible
-from dpml.studies.automatic import AutoStudy, raw_table
-from dpml.studies.cost import best_predictions, best_without_noise, cost
-from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
-from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
+from dpml.studies.comparison import (
+    Advice,
+    NeededEpsilon,
+    advice_of,
+    advise,
+    advised,
+    best_needed,
+    best_predictions,
+    best_without_noise,
+    compared,
+    cost,
+    estimated_advice,
+    frontier,
+    needed_epsilon,
+    sensible,
+    standings,
+)
+from dpml.studies.mixed import (
+    AutoStudy,
+    BinnedNBStudy,
+    MomentsNBStudy,
+    RandomTreesStudy,
+    non_private_mixed_nb,
+    raw_table,
+)
 from dpml.studies.named import STUDIES, NamedStudy, every_study, register
-from dpml.studies.needed import NeededEpsilon, needed_epsilon
-from dpml.studies.noiseless import without_noise
-from dpml.studies.random_trees import RandomTreesStudy
-from dpml.studies.selected_logistic import SelectedLogisticStudy
-from dpml.studies.signal import Signal, signal_of
-from dpml.studies.tuning import SCHEMES, TuningStudy
+from dpml.studies.non_private import Signal, signal_of, without_noise
+from dpml.studies.tuning import TuningStudy
 
 __all__ = [
-    "SCHEMES",
     "STUDIES",
     "AccuracyStudy",
     "Advice",
     "AutoStudy",
     "BinnedNBStudy",
-    "Compared",
     "LogisticStudy",
     "MomentsNBStudy",
     "NamedStudy",
@@ -42,11 +56,9 @@ __all__ = [
     "PartitionedNBStudy",
     "PublishedNBStudy",
     "RandomTreesStudy",
-    "Reached",
     "RowBoundedNBStudy",
     "SelectedLogisticStudy",
     "SelectedNBStudy",
-    "SelectedStudy",
     "SelectionStudy",
     "Signal",
     "TuningStudy",

@@ -1,10 +1,10 @@
-"""Studies of accuracy for mixed tables: exact statistics are computed once, then drawn any number of times.
+"""Studies of methods on raw tables: exact statistics are computed once, then drawn any number of times at any ε.
 
-Each study is a callable for `dpml.sweep.sweep`, as in `dpml.studies.accuracy`. Here numeric and categorical features
-are not made binary.
+Each study is a callable for `dpml.sweep.sweep`, as in `dpml.studies.accuracy`. Numeric and categorical features are not
+made binary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpml._validate import check_choice, check_relation
+from dpml._arrays import FloatArray, IntArray
+from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
+from dpml.classifiers.automatic import AutoClassifier, Layout, Plan, asks_density, default_plan, release_table
+from dpml.classifiers.grid.counts import Records, places_of
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import (
     Design,
@@ -32,19 +35,21 @@ from dpml.classifiers.naive_bayes.moments import (
     models_from_moments,
     release_moments,
 )
-from dpml.counts import Contingency, NoisyCounts, release_row_bounded
+from dpml.classifiers.tree import random_trees
+from dpml.counts import FACTOR, Contingency, NoisyCounts, release_row_bounded
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.source import Source
 from dpml.registry import methods_of
 from dpml.schema import Schema
 
 METHODS = methods_of("moments-naive-bayes")
-# each ε has bins of its own: all of adult's matrices would be 100 MB
+# test matrices kept for each data set, because each ε has bins of its own: all of adult's would take 100 MB
 MOST_MATRICES = 6
 
 
 class _Checked:
-    """A data set's raw table, checked once for all of its studies, with the exact statistics that they share."""
+    """A data set's raw table, checked once for all of its studies, with their shared exact statistics."""
 
     def __init__(self, dataset: Dataset, schema: Schema):
         self.schema, self.y_train = schema, dataset.y_train
@@ -59,24 +64,23 @@ class _Checked:
         return design, class_statistics(design, self.train, self.y_train)
 
     def test_matrix(self, design: Design) -> sparse.csr_array:
-        """Return all columns of the test records; those that were used last are kept."""
+        """Return the columns of the test records; the last `MOST_MATRICES` are kept."""
         key, kept = (design.n_bins, design.binary_cells), dict(self._matrices)
         matrix = kept.pop(key, None)
         if matrix is None:
             matrix = design.matrix(self.test)
-        # replaced as a whole, because threads may ask side by side
+        # replaced as a whole, because several threads may call this
         self._matrices = {key: matrix, **dict(islice(kept.items(), MOST_MATRICES - 1))}
         return matrix
 
 
-# as long as the data set lives
 _CHECKED: WeakKeyDictionary[Dataset, dict[tuple[str, ...], _Checked]] = WeakKeyDictionary()
 
 
 def _checked(dataset: Dataset, schema: Schema) -> _Checked:
     try:
         tables = _CHECKED.setdefault(dataset, {})
-    except TypeError:  # what has a data set's attributes and cannot be told from another one
+    except TypeError:  # an object like a data set that has no hash
         return _Checked(dataset, schema)
     names = tuple(schema.feature_names)
     if names not in tables:
@@ -85,7 +89,7 @@ def _checked(dataset: Dataset, schema: Schema) -> _Checked:
 
 
 class _MixedStudy:
-    """A method on one data set's raw table, ready to be drawn at any ε; its parameters are `MomentsNBStudy`'s."""
+    """A study of naive Bayes on a data set's raw table."""
 
     def __init__(self, dataset: Dataset, *, columns: Sequence[str] | None = None, relation: str = "add-remove"):
         self.relation = check_relation(relation)
@@ -106,6 +110,9 @@ class _MixedStudy:
 
 class BinnedNBStudy(_MixedStudy):
     """Simulate `MixedNB` with noisy counts of cells.
+
+    Settings: `n_bins`, the number of bins of each numeric feature (by default the public rule), `class_share` (0.05),
+    `pseudocount` and `shrinkage`.
 
     Parameters
     ----------
@@ -129,24 +136,6 @@ class BinnedNBStudy(_MixedStudy):
         self.row_bound = row_bound
         self._tables: dict[tuple, Contingency] = {}
 
-    def all_cells(self, n_bins: int) -> tuple[Design, Contingency]:
-        """Return a design of cells only, and the exact counts of all cells.
-
-        Parameters
-        ----------
-        n_bins : int
-            Number of bins of each numeric feature.
-
-        Returns
-        -------
-        design : Design
-            Design that consists of cells only.
-        counts : Contingency
-            Exact counts of all cells, for private prediction.
-        """
-        design = Design(self.schema, n_bins, binary_cells=True)
-        return design, cell_counts(design, self._table.train, self.y_train, (self.schema.n_features, 0))
-
     def __call__(
         self,
         epsilon: float,
@@ -158,10 +147,7 @@ class BinnedNBStudy(_MixedStudy):
         class_share: float = 0.05,
         **model: Any,
     ) -> dict[str, NDArray[np.float64]]:
-        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs as well.
-
-        Settings: `n_bins`, `class_share`, `pseudocount`, `shrinkage`.
-        """
+        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs as well."""
         bounds = entry_bounds(self.schema, epsilon, self.row_bound)
         n_bins = default_n_bins(self.schema, epsilon, self.relation) if n_bins is None else n_bins
         design = Design(self.schema, n_bins)
@@ -176,7 +162,8 @@ class BinnedNBStudy(_MixedStudy):
 class MomentsNBStudy(_MixedStudy):
     """Simulate naive Bayes with noisy means, variances and counts.
 
-    The methods are those of Zafarani and Clifton, repaired and as published.
+    The methods are those of Zafarani and Clifton, repaired and as published. Settings: `trim`, `pseudocount` (1) and
+    `likelihood`; for the repaired methods also `noise`, `delta` and `allocation`.
 
     Parameters
     ----------
@@ -212,29 +199,17 @@ class MomentsNBStudy(_MixedStudy):
         likelihood: str = "truncated-normal",
         **setting: Any,
     ) -> dict[str, NDArray[np.float64]]:
-        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs as well.
-
-        Settings: `trim`, `pseudocount`, `likelihood`; `noise`, `delta` and `allocation` for the repaired methods.
-        """
+        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs as well."""
         if trim is None:
             bun = self.method == "bun-steinke"
             trim = default_trim(self.schema.n_lower, self.schema.n_classes) if bun else 0
-        common: dict[str, Any] = {"draws": draws, "rng": rng}
+        given, setting = (self.statistics, self.design, epsilon), {"draws": draws, "rng": rng, **setting}
         if self.method == "vaidya":
-            moments = vaidya_moments(self.statistics, self.design, epsilon, **common, **setting)
+            moments = vaidya_moments(*given, **setting)
         elif self.method == "published":
-            moments = published_moments(self.statistics, self.design, epsilon, trim=trim, **common, **setting)
+            moments = published_moments(*given, trim=trim, **setting)
         else:
-            moments = release_moments(
-                self.statistics,
-                self.design,
-                epsilon,
-                self.method,
-                trim=trim,
-                relation=self.relation,
-                **common,
-                **setting,
-            )
+            moments = release_moments(*given, self.method, trim=trim, relation=self.relation, **setting)
         models = models_from_moments(moments, self.design, pseudocount=pseudocount, likelihood=likelihood)
         return self._measure(models, self.design, auc)
 
@@ -280,3 +255,204 @@ def non_private_mixed_nb(
         exact = cell_counts(design, study._table.train, study.y_train, bounds)
         models = models_from_cells(NoisyCounts(exact.on[None], n=exact.n[None]), design, 1e9, bounds)
     return {"accuracy": float(study._measure(models, design, False)["accuracy"][0])}
+
+
+# ---- the default classifier and random trees -----------------------------------------------------------------------
+
+
+def raw_table(dataset: Dataset) -> tuple[Schema, Any, Any]:
+    """Return the records that the default classifier receives.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+
+    Returns
+    -------
+    schema : Schema
+        Schema of the raw table, or of the binary records if the raw data are text.
+    train : DataFrame or array
+        Training records.
+    test : DataFrame or array
+        Test records.
+
+    See Also
+    --------
+    AutoStudy : Study of the default classifier.
+    RandomTreesStudy : Study of random trees.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
+    """
+    schema = dataset.frame_schema
+    if schema is None:
+        return dataset.schema, dataset.X_train, dataset.X_test
+    frame = dataset.frame[schema.feature_names]
+    return schema, frame.loc["train"], frame.loc["test"]
+
+
+class AutoStudy:
+    """Simulate `dpml.classifiers.AutoClassifier` on one data set at any ε.
+
+    A table's bins and grid are costly to draw, its noise is cheap. So the draws are divided among a number of `grids`
+    (2), and the spread of the results includes that of both. Draws of one grid are not independent. For a standard
+    error, use as many grids as draws. A table of words is fitted for each draw. Another setting is `plan`, which
+    replaces the plan of the public rule.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Raw table, or binary records if the table is text. `n_lower` must be stated.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    cost : Privacy cost of the default classifier.
+    advise : Compare methods on a data set.
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> found = AutoStudy(load("census", n=4000))(1.0, draws=6, grids=2, rng=np.random.default_rng(0))
+    >>> found["accuracy"].shape, bool(found["accuracy"].mean() > 0.8)
+    ((6,), True)
+    """
+
+    def __init__(self, dataset: Dataset, *, relation: str = "add-remove"):
+        self.relation = check_relation(relation)
+        schema, train, test = raw_table(dataset)
+        if schema.n_lower == 1:
+            raise InvalidParameter("n_lower", 1, "stated by the data set's schema")
+        self._train, self.schema = schema.check_features(train)
+        self._test = schema.check_features(test)[0]
+        self.y_train, self.y_test = dataset.y_train, dataset.y_test
+
+    def __call__(
+        self,
+        epsilon: float,
+        *,
+        draws: int,
+        rng: np.random.Generator,
+        auc: bool = False,
+        grids: int = 2,
+        plan: Plan | None = None,
+        predictions: bool = False,
+    ) -> dict[str, NDArray[Any]]:
+        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well.
+
+        With ``predictions=True`` it also has the predicted class codes of the test records, shape (draws, n).
+        """
+        epsilon, rng = check_epsilon(epsilon), check_rng(rng)
+        plan = self._public_plan(epsilon) if plan is None else plan
+        batched = plan.kind == "table" and not asks_density(self.schema, epsilon, self._public_number())
+
+        def rows(n: int) -> Iterable[dict[str, Any]]:
+            for shares in self._on_one_grid(epsilon, plan, n, rng) if batched else self._fitted(epsilon, n, rng):
+                row = _measures(shares.argmax(axis=1), shares[:, -1] - shares[:, 0], self.y_test, shares.shape[1], auc)
+                yield {**row, "predictions": shares.argmax(axis=1)} if predictions else row
+
+        return _in_parts(rows, draws, grids, "grids")
+
+    def _public_number(self) -> float:
+        count = self.schema.public_count(self._train, self.relation)
+        return float(count or self.schema.n_lower or 1)
+
+    def _public_plan(self, epsilon: float) -> Plan:
+        """Return the plan of the public rule at an ε."""
+        return default_plan(self.schema, epsilon, self._public_number(), relation=self.relation)
+
+    def _on_one_grid(self, epsilon: float, plan: Plan, n: int, rng: np.random.Generator) -> Iterable[FloatArray]:
+        """Yield the log probabilities of the test records by n models of one grid."""
+        options: dict[str, Any] = {"relation": self.relation, "draws": n, "rng": rng}
+        models: list[Any] = release_table(Layout.of(self.schema), self._train, self.y_train, plan, epsilon, **options)
+        where = models[0].located(self._test)
+        return (model.log_probabilities_at(*where) for model in models)
+
+    def _fitted(self, epsilon: float, n: int, rng: np.random.Generator) -> Iterable[FloatArray]:
+        """Yield the log probabilities of the test records by n fits."""
+        labels = self.schema.class_labels[self.y_train]
+        for _ in range(n):
+            model = AutoClassifier(epsilon, schema=self.schema, relation=self.relation, random_state=rng)
+            yield model.fit(self._train, labels).predict_log_proba(self._test)
+
+
+class RandomTreesStudy:
+    """Simulate `dpml.classifiers.RandomTrees` on one data set at any ε.
+
+    The draws are divided among a number of `sets` of trees (5), and their spread includes that of both. Draws of one
+    set are not independent. For a standard error, use as many sets as draws.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    n_trees : int, default=10
+        Number of trees of one model, from 1 to 1000.
+
+    See Also
+    --------
+    AutoStudy : Study of the default classifier.
+    dpml.classifiers.RandomTrees : The classifier.
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> result = RandomTreesStudy(load("census", n=4000))(1.0, draws=4, rng=np.random.default_rng(0))
+    >>> result["accuracy"].shape, bool(result["accuracy"].mean() > 0.7)
+    ((4,), True)
+    """
+
+    def __init__(self, dataset: Dataset, *, relation: str = "add-remove", n_trees: int = 10):
+        self.relation, self.n_trees = check_relation(relation), check_integer(n_trees, "n_trees", 1, 1000)
+        self.schema, train, test = raw_table(dataset)
+        taxonomies = tuple(feature.taxonomy for feature in self.schema.features)
+        places, self._test = (
+            places_of(self.schema.check_features(part)[0], self.schema, taxonomies) for part in (train, test)
+        )
+        self._records = Records(places, dataset.y_train, self.schema.n_classes, taxonomies)
+        self.y_test = dataset.y_test
+
+    def __call__(
+        self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, sets: int = 5
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well."""
+        epsilon, rng = check_epsilon(epsilon), check_rng(rng)
+        C = self.schema.n_classes
+        sensitivity = self.n_trees * FACTOR[self.relation]
+        depth = random_trees.default_depth(self.schema.n_lower, epsilon, self.n_trees, C)
+
+        def rows(n: int) -> Iterable[dict[str, Any]]:
+            trees = [random_trees.random_tree(self._records.taxonomies, depth, rng) for _ in range(self.n_trees)]
+            exact = random_trees.leaf_counts(self._records, trees)
+            noisy = Source(rng).counts(exact, epsilon, sensitivity, draws=n)
+            leaves = [tree.leaves(self._test) for tree in trees]
+            for of_leaves in random_trees.leaf_probabilities(noisy, sensitivity / epsilon):
+                shares = random_trees.mean_probabilities(of_leaves, leaves)
+                yield _measures(shares.argmax(axis=0), shares[-1], self.y_test, C, auc)
+
+        return _in_parts(rows, draws, sets, "sets")
+
+
+def _in_parts(
+    rows: Callable[[int], Iterable[dict[str, Any]]], draws: int, parts: int, name: str
+) -> dict[str, NDArray[Any]]:
+    """Return the measures of all draws, divided among parts; ``rows(n)`` measures n draws of one part."""
+    sizes = map(len, np.array_split(np.arange(check_integer(draws, "draws", 1)), check_integer(parts, name, 1)))
+    measured = [row for n in sizes if n for row in rows(n)]
+    return {name: np.array([row[name] for row in measured]) for name in measured[0]}
+
+
+def _measures(predicted: IntArray, scores: FloatArray, y_test: IntArray, n_classes: int, auc: bool) -> dict[str, Any]:
+    """Return the test accuracy of one model, and its AUC by scores of the positive class."""
+    from sklearn.metrics import roc_auc_score
+
+    row = {"accuracy": float((predicted == y_test).mean())}
+    if auc:
+        both = n_classes == 2 and np.ptp(y_test) > 0
+        row["auc"] = float(roc_auc_score(y_test, scores)) if both else np.nan
+    return row

@@ -15,7 +15,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.registry import method, methods_of, of_family, study_by_name
 from dpml.selection.scores import KINDS
 from dpml.studies.accuracy import SelectedNBStudy
-from dpml.studies.automatic import AutoStudy
+from dpml.studies.mixed import AutoStudy
 
 Check = Callable[[Any, str], Any]
 RESERVED = ("study", "data", "relation", "draws", "draw", "seed", "block", "paired")
@@ -23,21 +23,20 @@ RESERVED = ("study", "data", "relation", "draws", "draw", "seed", "block", "pair
 
 @dataclass(frozen=True)
 class NamedStudy:
-    """Describe a study that a file can name.
+    """A study that a file can name.
 
-    Parameters
+    Attributes
     ----------
     build : callable
         ``build(dataset, relation=..., **fixed)`` returns a callable study for `dpml.sweep.sweep`. It is a function or
         class of a module, so that another process can import it.
     fixed : mapping of str to callable
-        Parameters of `build` besides these two. Each has a check, ``check(value, name)``, that returns the value or
-        raises `InvalidParameter`.
+        Other parameters of `build`, each with ``check(value, name)``, which returns the value or raises
+        `InvalidParameter`.
     settings : mapping of str to callable
         Settings of one call of the study, with their checks. "epsilon" is among them.
     binary : bool
-        Whether it works on the binary columns of a data set, whose number is the largest `n_features`. Otherwise it
-        works on the raw table.
+        Whether it reads the binary columns of a data set. Otherwise it reads the raw table.
 
     See Also
     --------
@@ -84,7 +83,7 @@ def _integer(lower: int) -> Check:
 
 
 def _or_none(check: Check) -> Check:
-    """Return a check that also takes None, which stands for the public rule or for all."""
+    """Return a check that also accepts None, for the public rule or for all features."""
     return lambda value, name: None if value is None else check(value, name)
 
 
@@ -97,14 +96,14 @@ _ALGORITHM_1: dict[str, Check] = {"threshold_percentile": _PERCENTILE, "pseudoco
 
 
 class _NaiveBayes(SelectedNBStudy):
-    """Algorithm 1 on T features that the exponential mechanism has chosen; without `n_features`, on all."""
+    """Algorithm 1 on T selected features; without `n_features`, on all."""
 
-    def models(self, epsilon, *, n_features=None, **options):
-        return super().models(epsilon, n_features=n_features or self.schema.n_features, **options)
+    def _models(self, epsilon, *, n_features=None, **options):
+        return super()._models(epsilon, n_features=n_features or self.schema.n_features, **options)
 
 
 def _named(key: str, fixed: dict[str, Check], settings: dict[str, Check], **more: Any) -> tuple[str, NamedStudy]:
-    """Return a method's study, or that of all methods that share it, under the name that sweeps have for it."""
+    """Return the name of a method's study in a sweep, and the study, which several methods may share."""
     entry = method(key)
     own = methods_of(entry.sweep)
     facts = {"build": study_by_name(entry.study), "binary": not entry.table, **more}

@@ -1,8 +1,6 @@
-"""The cost and the gain of private tuning: every scheme of `dpml.tuning.PrivateSearch`, with all draws at once.
+"""A study of private tuning: every scheme of `dpml.tuning.PrivateSearch`, with all draws at once.
 
-As in the other studies, the exact statistics of a part are computed once, then the models of all draws in one array.
-The records are dealt to parts a few times (`splits`). The draws use these splits in turn, so that bands include their
-spread.
+The exact statistics of a part of the records are computed once, then the models of all draws in one array.
 """
 
 import math
@@ -60,7 +58,7 @@ ALL = "all"
 
 
 class _RowBounds:
-    """Row-bounded naive Bayes with a tuned row bound. The counts of a part are computed once for each bound."""
+    """Naive Bayes with a tuned contribution bound; the counts of a part are computed once for each bound."""
 
     def __init__(self, dataset: Dataset, relation: str):
         self.schema, self.relation = dataset.schema, relation
@@ -137,7 +135,7 @@ class TuningStudy:
     reach : float, optional
         Reach of the stability score, as in `PrivateSearch`.
     splits : int, default=3
-        Number of independent splits of the records into parts.
+        Number of independent splits of the records into parts. The draws use them in turn.
     seed : int, default=0
         Seed of the splits.
 
@@ -237,19 +235,15 @@ class TuningStudy:
                 result[name] = accuracy
         return result
 
-    # ---- one split ----------------------------------------------------------------------------------------------
-
-    def _models(self, key, where, value, epsilon, draws, rng) -> LinearModels:
-        return self.trainer.models(key, where, value, epsilon, draws, rng)
-
     def _accuracy(self, *args: Any) -> FloatArray:
-        return self._models(*args).accuracy(self.X_test, self.y_test)
+        return self.trainer.models(*args).accuracy(self.X_test, self.y_test)
 
     def _correct(self, models: LinearModels, where: BoolArray) -> Int64Array:
         codes = self.trainer.codes[where]
         return np.rint(models.accuracy(self.trainer.X[where], codes) * len(codes)).astype(np.int64)
 
     def _searched(self, name, s, epsilon, draws, rng, *, retrain_share, gamma) -> FloatArray:
+        """Return the test accuracies of one scheme on one split."""
         K = len(self.values)
         retrained = name == "stability" or name.endswith("retrained")
         disjoint = name.startswith("disjoint")
@@ -276,7 +270,7 @@ class TuningStudy:
         correct, accuracy = [], []
         for k, value in enumerate(self.values):
             part = parts == (k if disjoint else 0)
-            models = self._models((s, disjoint, k if disjoint else 0), part, value, costs["train"], draws, rng)
+            models = self.trainer.models((s, disjoint, k if disjoint else 0), part, value, costs["train"], draws, rng)
             correct.append(self._correct(models, parts == VALIDATION))
             accuracy.append(models.accuracy(self.X_test, self.y_test))
         mechanism = self.choice(costs["select"], choice_range(self.relation))
@@ -294,7 +288,7 @@ class TuningStudy:
         scores, solver = [], 0.0
         for value in self.values:
             fixed = np.random.default_rng(seed)
-            models = self._models((s, False, 0), ~validation, value, costs["retrain"], self.simulations, fixed)
+            models = trainer.models((s, False, 0), ~validation, value, costs["retrain"], self.simulations, fixed)
             decision = models.decision(trainer.X[validation])
             margins = margins_of(decision[:, :, 0] if C == 2 else decision, codes, C)
             scores.append(float(stable_score(margins, reach / value, least).mean()))
@@ -311,13 +305,13 @@ class TuningStudy:
         correct, accuracy = np.empty(runs.sum()), np.empty(runs.sum())
         for k in np.unique(candidate):
             mine = np.flatnonzero(candidate == k)
-            where = (s, False, 0), parts != VALIDATION
-            models = self._models(*where, self.values[k], costs["train"], mine.size, rng)
+            options = self.values[k], costs["train"], mine.size, rng
+            models = self.trainer.models((s, False, 0), parts != VALIDATION, *options)
             correct[mine] = self._correct(models, parts == VALIDATION)
             accuracy[mine] = models.accuracy(self.X_test, self.y_test)
         noisy = Laplace(costs["select"], 1.0).release(correct, rng=rng)
         search = np.repeat(np.arange(draws), runs)
-        # the run with the largest noisy score is the last of its search in this order
+        # the last run of each search in this order has the largest noisy score
         order = np.lexsort((noisy, search))
         best = order[np.cumsum(runs) - 1]
         return candidate[best], accuracy[best]

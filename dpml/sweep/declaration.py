@@ -1,14 +1,29 @@
-"""The declaration of a sweep, a dict or a YAML file, and its check: faults are named before anything is computed."""
+"""The declaration of a sweep, from a dict or a YAML file: its check, its points, and the seed of each cell.
+
+A point is one combination of settings. A cell is a point and one block of draws, the smallest unit of computation. The
+generator of a cell follows only from the seed, the number of the block, and, if points are not paired, the point. So a
+cell gives the same numbers in any order and on any worker.
+
+Paired points (the default) draw from the same streams: draw i of every point comes from the stream of its block. So the
+same method at two values of ε has the same unit noise, scaled, and differences have small standard errors. Two methods,
+or two numbers of features, start from the same stream but may take a different number of values from it. Their pairing
+is valid but weaker. Block 0 is drawn from ``default_rng(seed)``.
+"""
 
 import difflib
+import hashlib
 import itertools
+import json
+import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpml._validate import RELATIONS, check_choice, check_flag, check_integer, check_relation
+import numpy as np
+
+from dpml._validate import check_choice, check_flag, check_integer, check_relation
 from dpml._yaml import read_values
 from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
@@ -22,17 +37,15 @@ MOST_BYTES = 1_000_000
 SINGLE = ("draws", "seed", "block", "paired")
 TOP = ("study", "data", "relation", *SINGLE)
 PARTS = ("fixed", "settings")
-# asks for one more measure, whose column has the same name: it tells no point from another
+# settings that ask for one more measure, so they do not identify a point
 ASKS = ("auc",)
+# rows in one file of a stored sweep: many are read faster, few are written sooner
+ROWS_OF_A_FILE = 200
 
 
 @dataclass(frozen=True)
 class Family:
-    """Hold one named study with the values of its parameters.
-
-    The points are the Cartesian product of the values. `fixed` and `settings` list them in the order of the
-    study's table.
-    """
+    """One named study with the values of its parameters; its points are their Cartesian product."""
 
     name: str
     fixed: Mapping[str, tuple]
@@ -41,32 +54,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Describe a sweep that has been checked.
-
-    Parameters
-    ----------
-    families : tuple of Family
-        Named studies with the values of their parameters.
-    data : tuple of dict
-        For each data set, its ``name`` and the options of `dpml.datasets.load`.
-    relations : tuple of str, default=("add-remove",)
-        Neighbouring relations under which each ε holds.
-    draws : int, default=50
-        Number of draws at each point.
-    seed : int, default=0
-        Seed of all streams of noise.
-    block : int, default=100
-        Number of draws of one call of a study.
-    paired : bool, default=True
-        If True, all points draw from the same streams.
-    studies : mapping of str to NamedStudy
-        Studies that the names refer to.
-
-    See Also
-    --------
-    declared : Check a declaration.
-    sweep : Run a declaration.
-    """
+    """A checked declaration; each of `data` has a name and the options of `dpml.datasets.load`."""
 
     families: tuple[Family, ...]
     data: tuple[Mapping[str, Any], ...]
@@ -78,13 +66,7 @@ class Declaration:
     studies: Mapping[str, NamedStudy] = field(default_factory=dict, compare=False, repr=False)
 
     def facts(self) -> dict[str, Any]:
-        """Return all facts that decide the results.
-
-        Returns
-        -------
-        dict
-            Plain values that JSON can represent.
-        """
+        """Return all facts that decide the results, as plain values for JSON."""
         families = [{"name": f.name, "fixed": dict(f.fixed), "settings": dict(f.settings)} for f in self.families]
         return {
             "study": families,
@@ -105,7 +87,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
     Returns
     -------
     Declaration
-        The checked declaration.
+        The checked declaration. Its ``facts()`` are plain values for JSON.
 
     Raises
     ------
@@ -115,7 +97,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
     See Also
     --------
     sweep : Run a declaration.
-    Declaration : The checked form.
+    dpml.studies.every_study : All studies that a declaration can name.
 
     Examples
     --------
@@ -124,17 +106,17 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
     """
     given = study if isinstance(study, Mapping) else read_yaml(study)
     studies = every_study()
-    _check_names(given, (*TOP, *_all_parameters(studies)), "a key of the sweep")
+    parameters = (name for study in studies.values() for name in (*study.fixed, *study.settings))
+    _check_names(given, (*TOP, *parameters), "a key of the sweep")
     for name in ("study", "data"):
         if name not in given:
             raise InvalidParameter(name, None, "stated")
     families = tuple(_family(each, given, studies) for each in _entries(given["study"], "study"))
-    _check_shared(given, families, studies)
     draws = check_integer(given.get("draws", DRAWS), "draws", 1, MOST_ROWS)
     result = Declaration(
         families=families,
         data=tuple(_data(each) for each in _entries(given["data"], "data")),
-        relations=_values(given.get("relation", "add-remove"), "relation", check_relation, RELATIONS),
+        relations=_values(given.get("relation", "add-remove"), "relation", check_relation),
         draws=draws,
         seed=check_integer(given.get("seed", 0), "seed", 0),
         block=min(check_integer(given.get("block", BLOCK), "block", 1), draws),
@@ -142,7 +124,8 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         studies={family.name: studies[family.name] for family in families},
     )
     _check_once(result.data, "data")
-    points = len(result.data) * len(result.relations) * sum(map(_size, families))
+    sizes = (math.prod(map(len, (*f.fixed.values(), *f.settings.values()))) for f in families)
+    points = len(result.data) * len(result.relations) * sum(sizes)
     if points > MOST_POINTS:
         raise InvalidParameter("points", points, f"at most {MOST_POINTS:,} combinations of settings")
     if points * draws > MOST_ROWS:
@@ -154,7 +137,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
 
 
 def of_facts(facts: Mapping[str, Any]) -> Declaration:
-    """Return the declaration of which `Declaration.facts` were kept; its studies need not be known here.
+    """Return the declaration with these facts; its studies need not be registered.
 
     >>> asked = declared({"study": "naive-bayes", "data": "census", "epsilon": 1})
     >>> of_facts(asked.facts()) == asked
@@ -168,18 +151,96 @@ def of_facts(facts: Mapping[str, Any]) -> Declaration:
     return Declaration(families, data, relations, *(facts[name] for name in SINGLE))
 
 
-# ---- the parts --------------------------------------------------------------------------------------------------
+# ---- points and cells -----------------------------------------------------------------------------------------------
 
 
-def _size(family: Family) -> int:
-    size = 1
-    for values in (*family.fixed.values(), *family.settings.values()):
-        size *= len(values)
-    return size
+@dataclass(frozen=True)
+class Point:
+    """One combination of settings of a named study on one data set."""
+
+    study: str
+    data: dict[str, Any]
+    relation: str
+    fixed: dict[str, Any]
+    settings: dict[str, Any]
+
+    def row(self) -> dict[str, Any]:
+        """Return the values that identify the point in the tidy table; of a callable study, its settings."""
+        if not self.study:
+            return self.settings
+        options = ", ".join(f"{key}={value}" for key, value in self.data.items() if key != "name")
+        data = f"{self.data['name']} ({options})" if options else str(self.data["name"])
+        settings = {name: value for name, value in self.settings.items() if name not in ASKS}
+        return {"study": self.study, "data": data, "relation": self.relation, **self.fixed, **settings}
+
+    def built_from(self) -> str:
+        """Return the key of the point's exact statistics. Points with the same key share them."""
+        return _canonical([self.study, self.data, self.relation, self.fixed])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A point and one block of its draws; `spawn` has the words of the point's own stream, none if paired."""
+
+    point: Point
+    block: int
+    first: int
+    draws: int
+    seed: int
+    spawn: tuple[int, ...] = ()
+
+
+def points_of(declaration: Declaration) -> Iterator[Point]:
+    """Yield the points of a declaration. Points that share their statistics follow each other."""
+    for family in declaration.families:
+        for data, relation in itertools.product(declaration.data, declaration.relations):
+            for fixed in _product(family.fixed):
+                for settings in _product(family.settings):
+                    yield Point(family.name, dict(data), relation, fixed, settings)
+
+
+def cells_of(declaration: Declaration) -> Iterator[Cell]:
+    """Yield the cells in the order of the table."""
+    draws, size = declaration.draws, declaration.block
+    for point in points_of(declaration):
+        spawn: tuple[int, ...] = ()
+        if not declaration.paired:
+            digest = hashlib.sha256(_canonical(point.row()).encode()).digest()
+            spawn = tuple(int.from_bytes(digest[start : start + 4], "little") for start in range(0, 16, 4))
+        for block, first in enumerate(range(0, draws, size)):
+            yield Cell(point, block, first, min(size, draws - first), declaration.seed, spawn)
+
+
+def batches(cells: list[Cell]) -> list[list[Cell]]:
+    """Return the cells of each file of the store. They follow from the declaration alone."""
+    size = max(1, ROWS_OF_A_FILE // max((cell.draws for cell in cells), default=1))
+    return [cells[start : start + size] for start in range(0, len(cells), size)]
+
+
+def generator(seed: int, block: int, spawn: tuple[int, ...] = ()) -> np.random.Generator:
+    """Return the random generator of a block of draws.
+
+    >>> bool(generator(7, 0).random() == np.random.default_rng(7).random())
+    True
+    """
+    key = (*spawn, block) if block or spawn else ()
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def _product(values: Any) -> Iterator[dict[str, Any]]:
+    for combination in itertools.product(*values.values()):
+        yield dict(zip(values, combination, strict=True))
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+# ---- checks --------------------------------------------------------------------------------------------------------
 
 
 def _check_apart(families: tuple[Family, ...]) -> None:
-    """Refuse a point that two entries of one study have in common: its rows would stand in the table twice."""
+    """Refuse a point that two entries of one study have in common."""
     seen: set[str] = set()
     for family in families:
         if sum(each.name == family.name for each in families) > 1:
@@ -191,10 +252,6 @@ def _check_apart(families: tuple[Family, ...]) -> None:
                 seen.add(text)
 
 
-def _all_parameters(studies: Mapping[str, NamedStudy]) -> list[str]:
-    return list(dict.fromkeys(name for s in studies.values() for name in (*s.fixed, *s.settings)))
-
-
 def _entries(value: Any, name: str) -> list:
     """Return one entry or a list of entries as a list."""
     entries = list(value) if isinstance(value, (list, tuple)) else [value]
@@ -204,41 +261,34 @@ def _entries(value: Any, name: str) -> list:
 
 
 def _family(entry: Any, given: Mapping[str, Any], studies: Mapping[str, NamedStudy]) -> Family:
-    """Return a study's parameters: its own, and those that all studies share."""
+    """Return a study's parameters: its own, and those that all studies share; each study must have the latter."""
     own = dict(entry) if isinstance(entry, Mapping) else {"name": entry}
     name = check_choice(own.pop("name", None), "study", tuple(studies))
     table = studies[name]
     known = (*table.fixed, *table.settings)
     _check_names(own, known, f"a parameter of {name!r}")
-    shared = {key: value for key, value in given.items() if key in known}
+    shared = {key: value for key, value in given.items() if key not in TOP}
+    for key in shared:
+        if key not in known:
+            raise InvalidParameter("key", key, f"a parameter of {name!r}, which has {', '.join(known)}")
     both = sorted(set(own) & set(shared))
     if both:
         raise InvalidParameter(both[0], own[both[0]], f"stated once, for {name!r} or for all studies")
-    all_of_them = {**shared, **own}
-    if "epsilon" not in all_of_them:
+    stated = {**shared, **own}
+    if "epsilon" not in stated:
         raise InvalidParameter("epsilon", None, "stated: a number > 0 or a list of them")
     # in the table's order, so that the order of the file's lines changes nothing
-    fixed = {key: _values(all_of_them[key], key, check) for key, check in table.fixed.items() if key in all_of_them}
-    settings = {
-        key: _values(all_of_them[key], key, check) for key, check in table.settings.items() if key in all_of_them
-    }
+    fixed, settings = (
+        {key: _values(stated[key], key, check) for key, check in checks.items() if key in stated}
+        for checks in (table.fixed, table.settings)
+    )
     for key in ASKS:
         if len(settings.get(key, ())) > 1:
             raise InvalidParameter(key, list(settings[key]), "one value, true or false")
     return Family(name, fixed, settings)
 
 
-def _check_shared(given: Mapping[str, Any], families: Iterable[Family], studies: Mapping[str, NamedStudy]) -> None:
-    """Refuse a parameter for all studies that one of them does not have: it would be ignored there."""
-    for key in given:
-        for family in families:
-            table = studies[family.name]
-            if key not in (*TOP, *table.fixed, *table.settings):
-                known = ", ".join((*table.fixed, *table.settings))
-                raise InvalidParameter("key", key, f"a parameter of {family.name!r}, which has {known}")
-
-
-def _values(value: Any, name: str, check: Any, allowed: tuple[str, ...] = ()) -> tuple:
+def _values(value: Any, name: str, check: Callable[[Any, str], Any]) -> tuple:
     """Return one value or a list of them as a tuple of checked, different values."""
     values = value if isinstance(value, (list, tuple)) else [value]
     if not len(values):
@@ -280,14 +330,8 @@ def _check_names(given: Mapping[Any, Any], known: Iterable[str], what: str) -> N
             raise InvalidParameter("key", key, f"{what}: {', '.join(names)}{hint}")
 
 
-# ---- YAML -------------------------------------------------------------------------------------------------------
-
-
 def read_yaml(path: str | os.PathLike) -> dict[Any, Any]:
-    """Return the mapping that a YAML file holds.
-
-    A key that stands there twice is refused, and so are anchors, because a small file could unfold to a huge one.
-    """
+    """Return the mapping in a YAML file; `read_values` refuses repeated keys and anchors."""
     place = os.fspath(path)
     allowed = "the path of a YAML file whose top level is a mapping, such as 'study: naive-bayes'"
     try:

@@ -29,7 +29,7 @@ from dpml.datasets import NAMES, load, taxonomies
 from dpml.exceptions import InvalidData
 from dpml.publishing import PrivPfC, PrivPfCSelNF
 from dpml.schema import Feature, Schema
-from dpml.studies.published import CART, one_hot
+from dpml.studies.publishing import CART, one_hot
 
 ROOT = Path(__file__).parents[2]
 TOY = ("toy", "add-remove", 1.0, 100, 0.37)

@@ -14,8 +14,7 @@ from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Pool
 
 from dpml.datasets import load
-from dpml.studies.two_tables import split_by_sex
-from dpml.studies.weighing import PUBLIC_TABLES, WeighingStudy, public_table
+from dpml.studies.publishing import PUBLIC_TABLES, WeighingStudy, public_table, split_by_sex
 
 CARDS = ("weights-plane", "weights-machine", "weights-tables", "weights-taught")
 NEAR = {"weights-plane": PENALTIES[3], "weights-machine": 0.3}

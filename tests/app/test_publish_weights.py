@@ -20,7 +20,7 @@ from dpml_app.work.pool import Pool
 from dpml.datasets import load
 from dpml.exceptions import ConcentratedWeights, InvalidParameter
 from dpml.publishing import ImportanceWeights
-from dpml.studies.two_tables import SPLITS, split_by_sex
+from dpml.studies.publishing import SPLITS, split_by_sex
 
 CARDS = ("weights-query", "weights-penalty", "weights-histogram")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpml.datasets import load
-from dpml.selection import inclusion_probabilities
+from dpml.selection import MaskSelector, inclusion_probabilities
 from dpml.studies.accuracy import SelectedNBStudy
 
 pytestmark = pytest.mark.browser
@@ -36,7 +36,8 @@ def test_browser_computes_the_same_probabilities_as_the_library(app):
         assert len(set(names)) == 20
         for kind in ("count", "mutual_information"):
             study = SelectedNBStudy(data, kind, relation=relation)
-            weight = study.weight(epsilon * share, n_features) if n_features < 84 else 0.0
+            selector = MaskSelector(epsilon * share, n_features, kind, relation=relation)
+            weight = selector.weight(data.schema) if n_features < 84 else 0.0
             expected = inclusion_probabilities(weight * study.scores, n_features)
             drawn = partial(lambda kind: app.array("selection-drawn", kind).tolist(), kind)
             app.check_becomes(drawn, pytest.approx(expected[places].tolist(), abs=1e-9))
@@ -56,5 +57,6 @@ def test_browser_computes_the_same_probabilities_for_600_features(app, data_home
     places = [data.feature_names.index(name) for name in app.read("selection-drawn")["name"]]
     for kind in ("count", "mutual_information"):
         study = SelectedNBStudy(data, kind)
-        expected = inclusion_probabilities(study.weight(9.5, 50) * study.scores, 50)
+        weight = MaskSelector(9.5, 50, kind).weight(data.schema)
+        expected = inclusion_probabilities(weight * study.scores, 50)
         assert app.array("selection-drawn", kind) == pytest.approx(expected[places], abs=1e-9)

@@ -31,7 +31,7 @@ def study(tmp_path):
     return str(path)
 
 
-def test_a_file_becomes_parquet_and_a_table(study, tmp_path, capsys):
+def test_a_sweep_writes_parquet_and_prints_a_table(study, tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     out = tmp_path / "results"
     assert main(["sweep", study, "--out", str(out)]) == 0
@@ -62,26 +62,18 @@ def test_a_bad_file_is_a_wrong_call(study, tmp_path, capsys, text, message):
     assert not (tmp_path / "results").exists()
 
 
-def test_another_study_in_the_folder_is_a_wrong_call(study, tmp_path, capsys):
-    pytest.importorskip("pyarrow", reason="the extra large is not installed")
-    assert main(["sweep", study, "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    (tmp_path / "study.yaml").write_text(STUDY.replace("draws: 5", "draws: 6"))
-    assert main(["sweep", study, "--out", str(tmp_path / "out")]) == 2
-    assert "draws = 5, not 6: name another folder" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["--out", " "], "`out` must be .*Got ' '"), (["--out", "o", "--engine", "dask"], "given with --scheduler")],
 )
-def test_what_cannot_be_is_a_wrong_call(study, tmp_path, monkeypatch, capsys, arguments, message):
+def test_a_contradiction_is_a_wrong_call(study, tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", study, *arguments]) == 2
     assert re.search(message, capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
 
 
-def test_the_command_line_starts_without_what_a_sweep_needs():
+def test_the_command_line_starts_without_heavy_imports():
     program = (
         "import dpml.__main__ as m, sys; m._parser(); print([x for x in ('joblib', 'sklearn') if x in sys.modules])"
     )
@@ -93,7 +85,7 @@ def test_the_command_line_starts_without_what_a_sweep_needs():
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.full)]
 )
-def test_a_sweep_that_is_told_to_end_ends_its_workers_and_says_no_more(study, tmp_path, number, code):
+def test_a_signal_ends_the_sweep_and_its_workers(study, tmp_path, number, code):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     text = STUDY.replace("draws: 5", "draws: 200000").replace("n: 60", "n: 1000")
     (tmp_path / "study.yaml").write_text(text)
@@ -116,7 +108,7 @@ def test_a_sweep_that_is_told_to_end_ends_its_workers_and_says_no_more(study, tm
 # ---- frontier ---------------------------------------------------------------------------------------------------
 
 
-def test_the_best_of_a_study_that_ships_is_printed_with_what_it_was_made_with(capsys):
+def test_the_frontier_of_a_standard_study_is_printed(capsys):
     assert main(["frontier", "census"]) == 0
     first, *rows = capsys.readouterr().out.splitlines()
     assert first.startswith(
@@ -126,7 +118,7 @@ def test_the_best_of_a_study_that_ships_is_printed_with_what_it_was_made_with(ca
     assert [row.split()[0] for row in rows[1:]] == ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
 
 
-def test_the_epsilon_for_a_wanted_accuracy_is_printed(capsys):
+def test_the_epsilon_for_an_accuracy_is_printed(capsys):
     assert main(["frontier", "census", "--wanted", "0.8"]) == 0
     _made, names, row = capsys.readouterr().out.splitlines()
     epsilon, low, high = map(float, row.split()[:3])
@@ -136,10 +128,12 @@ def test_the_epsilon_for_a_wanted_accuracy_is_printed(capsys):
     assert "no tested ε reaches the value" in capsys.readouterr().out
 
 
-def test_the_best_of_a_folder_is_that_of_its_draws(study, tmp_path, capsys):
+def test_the_frontier_of_a_folder_is_printed(study, tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     assert main(["sweep", study, "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    capsys.readouterr()
+    (tmp_path / "study.yaml").write_text(STUDY.replace("draws: 5", "draws: 6"))
+    assert main(["sweep", study, "--out", str(tmp_path / "out")]) == 2
+    assert "draws = 5, not 6: name another folder" in capsys.readouterr().err
     assert main(["frontier", str(tmp_path / "out")]) == 0
     said, names, *rows = capsys.readouterr().out.splitlines()
     assert "toy (n=60)" in said
@@ -156,7 +150,7 @@ def test_the_best_of_a_folder_is_that_of_its_draws(study, tmp_path, capsys):
         (["census", "--seed", "-1"], "`seed` must be .*Got -1"),
     ],
 )
-def test_a_wrong_question_is_named(arguments, message, capsys):
+def test_bad_options_of_frontier_are_named(arguments, message, capsys):
     assert main(["frontier", *arguments]) == 2
     assert re.search(message, capsys.readouterr().err)
 
@@ -176,7 +170,7 @@ def test_every_data_set_is_listed(tmp_path, capsys):
     assert "is here" in capsys.readouterr().out
 
 
-def test_missing_and_damaged_files_are_told_from_good_ones(tmp_path, capsys):
+def test_missing_and_damaged_files_are_reported(tmp_path, capsys):
     assert main(["data", "check", "skin", "--folder", str(tmp_path)]) == 1
     assert "it is missing" in capsys.readouterr().out
     (tmp_path / card("skin")["files"][0]).write_text("1 2 3 4")
@@ -189,7 +183,7 @@ def test_missing_and_damaged_files_are_told_from_good_ones(tmp_path, capsys):
 
 
 @pytest.mark.data
-def test_the_published_file_is_as_published(data_home, tmp_path, capsys):
+def test_a_published_file_passes_the_check(data_home, tmp_path, capsys):
     [file] = card("seeds")["files"]
     shutil.copy(data_home / file, tmp_path)
     for action in ("check", "fetch"):

@@ -12,7 +12,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.registry import method
 from dpml.schema import Feature, Schema
 from dpml.studies import Advice, Signal, advise, advised, estimated_advice, majority_accuracy, signal_of
-from dpml.studies.signal import _permuted
+from dpml.studies.non_private import _permuted
 
 
 def table(n, signal, seed=0):
@@ -26,7 +26,7 @@ def table(n, signal, seed=0):
     return own_dataset(frame, "label", Schema(features, ("no", "yes"), n_lower=int(0.9 * n)))
 
 
-def test_with_many_records_the_best_method_comes_to_what_the_table_allows():
+def test_with_many_records_the_best_method_is_near_the_limit():
     found = advise(table(6000, 0.9), 1.0, draws=8, rng=np.random.default_rng(0))
     # nobody can be right more often than the plan tells: 90 %, of 1,800 test records 0.7 % standard error
     assert found.mean == pytest.approx(0.9, abs=0.03)
@@ -35,7 +35,7 @@ def test_with_many_records_the_best_method_comes_to_what_the_table_allows():
     assert 1 <= found.equal <= found.candidates == len(advised())
 
 
-def test_every_method_that_is_compared_is_told_with_its_interval():
+def test_advice_lists_every_method_with_its_band():
     data = table(1500, 0.9)
     found = advise(data, 0.5, draws=8, rng=np.random.default_rng(4))
     assert {one.method for one in found.methods} == set(advised())
@@ -53,7 +53,7 @@ def test_every_method_that_is_compared_is_told_with_its_interval():
         assert (told.low, told.high) == pytest.approx(tuple(np.quantile(runs, [0.05, 0.95])))
 
 
-def test_advice_states_the_auc_beside_the_accuracy():
+def test_advice_reports_the_auc():
     """One class has 5 % of the records: an accuracy of 95 % says nothing, an AUC of 0.5 is chance."""
     rng = np.random.default_rng(0)
     y = (rng.random(3000) < 0.05).astype(int)
@@ -69,19 +69,6 @@ def test_advice_states_the_auc_beside_the_accuracy():
     assert random.auc == pytest.approx(0.5, abs=0.15)
 
 
-def test_too_few_records_is_said():
-    data = table(60, 0.7)
-    found = advise(data, 0.02, draws=8, rng=np.random.default_rng(1))
-    assert not found.enough
-    assert found.low <= found.guess + found.test_error
-    assert found.guess == majority_accuracy(data)
-
-
-def test_a_table_that_tells_nothing_has_never_enough():
-    found = advise(table(2000, 0.5), 5.0, draws=8, rng=np.random.default_rng(2))
-    assert not found.enough
-
-
 def random_table(seed, n=400):
     """Six columns, and labels that have nothing to do with them."""
     rng = np.random.default_rng(seed)
@@ -94,21 +81,23 @@ def random_table(seed, n=400):
     return own_dataset(frame, "label", Schema((*numbers, *categories), ("no", "yes"), n_lower=int(0.9 * n)))
 
 
-def test_random_labels_are_called_no_signal_in_nineteen_of_twenty_tables():
+def test_random_labels_have_no_signal_in_19_of_20_tables():
     # each is wrong with probability 0.01: 19 of 20 are right with probability .983, and the seeds are fixed
     verdicts = [advise(random_table(seed), 2.0, draws=4, rng=np.random.default_rng(0)).verdict for seed in range(20)]
     assert verdicts.count("no signal") >= 19
 
 
-def test_signal_and_few_records_is_too_few():
+def test_few_records_with_a_signal_are_too_few():
     for seed in range(4):
-        found = advise(table(300, 0.8, seed), 0.01, draws=8, rng=np.random.default_rng(0))
+        data = table(300, 0.8, seed)
+        found = advise(data, 0.01, draws=8, rng=np.random.default_rng(0))
         assert found.signal.exists
         assert found.verdict == "too few records"
+        assert found.guess == majority_accuracy(data)
     assert advise(table(6000, 0.8), 1.0, draws=4, rng=np.random.default_rng(0)).verdict == "enough"
 
 
-def test_columns_that_only_act_together_are_a_signal():
+def test_columns_that_act_only_together_are_a_signal():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (1200, 4)), columns=list("abcd"))
     frame["label"] = np.where(frame["a"] ^ frame["b"], "yes", "no")
@@ -116,7 +105,7 @@ def test_columns_that_only_act_together_are_a_signal():
     assert signal_of(own_dataset(frame, "label", schema)).accuracy > 0.95
 
 
-def test_where_a_guess_is_right_as_often_without_privacy_more_records_are_not_asked_for():
+def test_the_verdict_is_guess_if_no_fit_beats_a_guess():
     # a rare label whose share is three times as large for one plan: told, and never the likelier one
     rng = np.random.default_rng(1)
     n = 6000
@@ -130,7 +119,7 @@ def test_where_a_guess_is_right_as_often_without_privacy_more_records_are_not_as
     assert found.verdict == "guess"
 
 
-def test_the_permutation_of_labels_has_the_mean_and_variance_of_all_orders():
+def test_the_permutation_test_has_the_moments_of_all_orders():
     shares = np.random.default_rng(0).dirichlet(np.ones(3), 5)
     codes = np.array([0, 2, 1, 0, 0])
     sums = [shares[np.arange(5), codes[list(order)]].sum() for order in permutations(range(5))]
@@ -139,7 +128,7 @@ def test_the_permutation_of_labels_has_the_mean_and_variance_of_all_orders():
     assert variance == pytest.approx(np.var(sums))
 
 
-def test_an_estimate_is_near_what_is_measured_and_says_that_it_is_one():
+def test_an_estimate_is_marked_and_near_the_advice():
     data = table(6000, 0.9)
     [first] = estimated_advice(data, [1.0], rng=np.random.default_rng(0))
     measured = advise(data, 1.0, draws=4, rng=np.random.default_rng(0))
@@ -148,14 +137,14 @@ def test_an_estimate_is_near_what_is_measured_and_says_that_it_is_one():
     assert {one.method for one in first.methods} == set(advised())
 
 
-def test_what_looks_better_than_a_guess_without_a_signal_is_not_enough():
+def test_without_a_signal_the_records_are_not_enough():
     known = {"epsilon": 1.0, "method": "auto", "mean": 0.6, "se": 0.0, "low": 0.59, "high": 0.6}
     rest = {"equal": 1, "candidates": 4, "guess": 0.5, "test_error": 0.01}
     assert Advice(**known, **rest).verdict == "enough"
     assert Advice(**known, **rest, signal=Signal(0.6, 0.5, 0.3)).verdict == "no signal"
 
 
-def test_the_same_seed_gives_the_same_advice_and_what_is_wrong_is_named():
+def test_advice_follows_the_seed_and_names_bad_options():
     data = table(300, 0.9)
     one, two = (advise(data, 1.0, draws=4, rng=np.random.default_rng(3)) for _ in range(2))
     assert one == two

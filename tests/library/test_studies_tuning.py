@@ -8,11 +8,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
 from dpml.studies.tuning import SCHEMES, TuningStudy
-from dpml.tuning import (
-    PrivateSearch,
-)
-
-# ---- the study ------------------------------------------------------------------------------------------------------
+from dpml.tuning import PrivateSearch
 
 
 def test_the_study_is_the_search_in_batches():
@@ -47,7 +43,7 @@ def test_with_much_epsilon_every_scheme_is_near_the_best(candidates):
         assert accuracy.mean() > best - 0.08, name
 
 
-def test_a_study_refuses_what_it_does_not_know():
+def test_unknown_candidates_and_schemes_are_named():
     data = load("toy")
     for bad in ({"pseudocount": (1,)}, {}, {"row_bound": (1,), "reg_lambda": (1,)}):
         with pytest.raises(InvalidParameter, match="candidates"):

@@ -14,8 +14,7 @@ from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights
 from dpml.publishing.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
-from dpml.studies.two_tables import TwoTables, split_by_sex
-from dpml.studies.weighing import MACHINE_PENALTY, PUBLIC_TABLES, WeighingStudy, public_table
+from dpml.studies.publishing import MACHINE_PENALTY, PUBLIC_TABLES, TwoTables, WeighingStudy, public_table, split_by_sex
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,7 @@ def test_the_three_public_tables(two):
 
 
 @pytest.mark.parametrize(("method", "reg_lambda"), [("output", 0.1), ("moments", 0.01), ("moments", None)])
-def test_a_draw_is_the_estimator_s_release_of_a_bootstrap(two, study, method, reg_lambda):
+def test_a_draw_is_the_release_of_a_bootstrap(two, study, method, reg_lambda):
     found = study.weigh(method, 1.0, reg_lambda, rng=rng(3))
     same = rng(3)
     drawn = two.private.iloc[study.bootstrap(rng=same)]
@@ -84,7 +83,7 @@ def test_without_noise_a_draw_is_the_minimiser_of_a_bootstrap(study):
         study.weigh("objective", 1.0, 0.1, rng=rng())
 
 
-def test_answers_without_weights_are_the_tables_own(two, study):
+def test_answers_without_weights_are_those_of_the_table(two, study):
     assert study.truth == (two.private["income"] == "high").mean()
     assert study.answer() == pytest.approx((two.public["income"] == "high").mean())
 
@@ -92,7 +91,7 @@ def test_answers_without_weights_are_the_tables_own(two, study):
 # ---- the machine ----------------------------------------------------------------------------------------------------
 
 
-def test_the_machine_minimises_what_is_said(two, study):
+def test_the_machine_minimises_its_objective(two, study):
     """Against scikit-learn on the private table, and no step away from it does better."""
     X, y = study.two.private_records[:, :-2], (two.private["income"] == "high").to_numpy()
     plain = LinearSVC(loss="hinge", C=1 / (0.1 * len(X)), fit_intercept=False, max_iter=3000, random_state=0).fit(X, y)
@@ -126,7 +125,7 @@ def test_distances(two, study):
     assert far.mean() == pytest.approx(radius, rel=4 / np.sqrt(d * 40) + 0.01)
 
 
-def test_one_replaced_record_moves_the_machine_by_no_more_than_its_noise_allows():
+def test_a_replaced_record_moves_the_machine_within_the_bound():
     """2√A/(NΛ) of `distance_of_private_machine`, on tables whose last record is replaced by the most different one."""
     names = ("a", "b", "c", "label")
     schema = Schema(tuple(Feature(name, "categorical", (0, 1, 2)[: 2 if name == "label" else 3]) for name in names))
@@ -143,7 +142,7 @@ def test_one_replaced_record_moves_the_machine_by_no_more_than_its_noise_allows(
     assert max(moved) > 0.2 * bound, "the tables are worth the test"
 
 
-def test_a_table_of_one_class_teaches_nothing(two):
+def test_a_table_of_one_class_gives_no_machine(two):
     poor = two.public[two.public["income"] == "low"]
     study = WeighingStudy(two, poor)
     assert study.answer() == 0
@@ -170,7 +169,7 @@ def test_weights_of_a_uniform_table_leave_its_attributes_independent():
 # ---- what the figures say -------------------------------------------------------------------------------------------
 
 
-def test_noisy_moments_teach_more_than_algorithm_1_and_than_a_private_machine(study):
+def test_noisy_moments_are_better_than_algorithm_1(study):
     """The setting of the paper's Fig. 3 at ε = 0.1, in units of the norm; ten draws each."""
 
     def far(method, reg_lambda):

@@ -1,7 +1,7 @@
-"""What declares a sweep: a dict or a YAML file. Every fault is named, whatever the file holds."""
+"""The declaration of a sweep, a dict or a YAML file: its points, and every fault by name."""
 
 import re
-import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,29 +14,14 @@ from dpml.exceptions import InvalidParameter
 from dpml.studies import STUDIES, NamedStudy, RowBoundedNBStudy, frontier, register
 from dpml.studies.named import RESERVED
 from dpml.sweep import declared, sweep
-from dpml.sweep.plan import cells_of, points_of
+from dpml.sweep.declaration import cells_of, points_of
 
 GOOD = {"study": "naive-bayes", "data": "census", "epsilon": [0.1, 1.0], "n_features": [5, 10], "draws": 4, "seed": 1}
 
 
-def yaml_file(folder, text):
-    path = folder / "study.yaml"
-    path.write_text(textwrap.dedent(text), encoding="utf-8")
-    return path
-
-
 def test_a_file_and_a_dict_declare_the_same(tmp_path):
-    path = yaml_file(
-        tmp_path,
-        """\
-        study: naive-bayes
-        data: census
-        n_features: [5, 10]
-        epsilon: [1e-1, 1]   # the order of lines changes nothing
-        draws: 4
-        seed: 1
-        """,
-    )
+    path = tmp_path / "study.yaml"
+    path.write_text("study: naive-bayes\ndata: census\nn_features: [5, 10]\nepsilon: [1e-1, 1]\ndraws: 4\nseed: 1\n")
     assert declared(path) == declared(str(path)) == declared(GOOD)
     assert declared(path).facts() == declared(GOOD).facts()
 
@@ -61,15 +46,12 @@ def test_points_are_the_product_of_all_lists():
     assert len(cells) == 3 * len(points)
 
 
-@pytest.mark.parametrize("name", list(STUDIES))
-def test_every_name_is_a_study_that_runs(name):
-    table = sweep({"study": name, "data": {"name": "census", "n": 1000}, "epsilon": 1.0, "draws": 2, "auc": True})
+def test_every_study_runs_with_every_parameter():
+    """One value of each: a study refuses a parameter that it does not have."""
+    asked = {"study": list(STUDIES), "data": {"name": "census", "n": 1000}, "epsilon": 1.0, "draws": 2, "auc": True}
+    table = sweep(asked)
+    assert table["study"].tolist() == [name for name in STUDIES for _ in range(2)]
     assert table[["accuracy", "auc"]].to_numpy().min() > 0.2
-    assert len(table) == 2
-
-
-def test_every_parameter_of_every_study_reaches_it():
-    """One value of each: a name in the table that the study does not know would raise."""
     values = {"score": "mutual_information", "row_bound": 2, "deals": 2, "method": None, "n_features": 3, "n_bins": 4}
     values |= {"selection_share": 0.3, "threshold_percentile": 70, "pseudocount": 2, "auc": False, "class_share": 0.2}
     values |= {"shrinkage": 0.1, "reg_lambda": 2.0, "trim": 1, "grids": 1, "epsilon": 1.0}
@@ -77,13 +59,12 @@ def test_every_parameter_of_every_study_reaches_it():
     for name, study in STUDIES.items():
         own = {key: methods[name] if key == "method" else values[key] for key in (*study.fixed, *study.settings)}
         table = sweep({"study": name, "data": {"name": "census", "n": 300}, "draws": 1, **own})
-        # the area is a measure, which was not asked for
-        own.pop("auc")
+        own.pop("auc")  # a measure, not a setting
         assert "auc" not in table
         assert table[list(own)].iloc[0].tolist() == list(own.values())
 
 
-# ---- what is refused --------------------------------------------------------------------------------------------
+# ---- faults ---------------------------------------------------------------------------------------------------------
 
 BAD = [
     ({"study": None}, "`study` must be .*Got None"),
@@ -118,14 +99,8 @@ BAD = [
     ({"draws": 10**12}, "`draws` must be .*Got 1000000000000"),
     ({"seed": -1}, "`seed` must be .*Got -1"),
     ({"block": 0}, "`block` must be .*Got 0"),
-    (
-        {"draws": 10**7, "block": 1, "n_features": 3, "epsilon": 1.0},
-        "`block` must be .*at most 1,000,000 blocks.*Got 1",
-    ),
-    (
-        {"study": ["naive-bayes", {"name": "naive-bayes", "auc": True}]},
-        "`study` must be .*asked for once",
-    ),
+    ({"draws": 10**7, "block": 1, "n_features": 3, "epsilon": 1.0}, "`block` must be .*at most 1,000,000 b.*Got 1"),
+    ({"study": ["naive-bayes", {"name": "naive-bayes", "auc": True}]}, "`study` must be .*asked for once"),
     ({"auc": [True, False]}, r"`auc` must be .*one value.*Got \[True, False\]"),
     ({"paired": "no"}, "`paired` must be .*Got 'no'"),
     ({"nfeatures": [5]}, "`key` must be .*did you mean 'n_features'.*Got 'nfeatures'"),
@@ -134,7 +109,7 @@ BAD = [
 ]
 
 
-def test_the_area_is_a_measure_and_tells_no_point_from_another():
+def test_the_auc_is_a_measure_and_no_setting():
     asked = {"study": ["naive-bayes", "row-bounded-naive-bayes"], "data": {"name": "toy", "n": 300}, "draws": 4}
     asked |= {"epsilon": [0.1, 10.0], "auc": True}
     table, means = sweep(asked), sweep(asked, summaries=True)
@@ -152,35 +127,22 @@ def test_the_area_is_a_measure_and_tells_no_point_from_another():
         assert with_it["accuracy"].tolist() == without["accuracy"].tolist()
 
 
-@pytest.mark.parametrize("name", ["epsilon", "draw"])
-def test_a_measure_may_not_have_the_name_of_a_setting(name):
-    def study(epsilon, *, draws, rng):
-        return {name: rng.random(draws)}
-
-    with pytest.raises(InvalidParameter, match=f"`measure` must be .*Got '{name}'"):
-        sweep(study, {"epsilon": [0.1]}, draws=3)
-
-
 @pytest.mark.parametrize(("change", "message"), BAD)
-def test_a_fault_is_named_before_anything_is_computed(change, message, monkeypatch):
-    monkeypatch.setattr("dpml.sweep.engine.measure", lambda *_: pytest.fail("it was computed"))
+def test_a_fault_is_named_before_any_computation(change, message, monkeypatch):
+    monkeypatch.setattr("dpml.sweep.run.measure", lambda *_: pytest.fail("it was computed"))
     with pytest.raises(InvalidParameter, match=message):
         sweep({**GOOD, **change})
 
 
 @pytest.mark.parametrize("name", ["study", "data", "epsilon"])
-def test_what_is_missing_is_named(name):
+def test_a_missing_key_is_named(name):
     with pytest.raises(InvalidParameter, match=f"`{name}` must be .*Got None"):
         sweep({key: value for key, value in GOOD.items() if key != name})
 
 
 def test_a_study_of_raw_tables_refuses_text():
     with pytest.raises(InvalidParameter, match=r"`data` must be .*Got 'sms'"):
-        STUDIES["binned-naive-bayes"].fits(_Text(), {})
-
-
-class _Text:
-    name, frame_schema = "sms", None
+        STUDIES["binned-naive-bayes"].fits(SimpleNamespace(name="sms", frame_schema=None), {})
 
 
 @pytest.mark.parametrize(
@@ -198,7 +160,7 @@ class _Text:
         ("study: 0x", "key|study|epsilon|data"),
     ],
 )
-def test_a_file_that_is_no_mapping_is_named_with_its_place(tmp_path, text, message):
+def test_a_file_without_a_mapping_is_named(tmp_path, text, message):
     path = tmp_path / "study.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidParameter, match=message):
@@ -208,32 +170,21 @@ def test_a_file_that_is_no_mapping_is_named_with_its_place(tmp_path, text, messa
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "latin.yaml").write_bytes(b"study: na\xefve")
     (tmp_path / "huge.yaml").write_bytes(b"#" * 1_000_001)
-    for name, message in (
-        ("none.yaml", "No such file"),
-        ("", "directory"),
-        ("latin.yaml", "YAML"),
-        ("huge.yaml", "at"),
-    ):
+    faults = {"none.yaml": "No such file", "": "directory", "latin.yaml": "YAML", "huge.yaml": "at most 1,000,000"}
+    for name, message in faults.items():
         with pytest.raises(InvalidParameter, match=message):
             declared(tmp_path / name)
 
 
-def assert_named_or_fine(study):
-    """A declaration, or an error that has a name, a value and what is allowed, in a message of some lines at most."""
-    message = fault(study)
+def assert_declared_or_named(study):
+    """Check for a declaration, or for a short message with a name, a rule and a value."""
+    message = None
+    try:
+        assert declared(study).families
+    except InvalidParameter as error:
+        message = str(error)
     assert message is None or (re.search(r"(?s) must be \S.*Got ", message) and len(message) < 2000)
 
-
-def fault(study):
-    """Return the message of a named error, or None where a sweep is declared."""
-    try:
-        found = declared(study)
-    except InvalidParameter as error:
-        return str(error)
-    return None if found.draws and found.families else "nothing is declared"
-
-
-# ---- fuzz -------------------------------------------------------------------------------------------------------
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates() | st.binary(max_size=4)
@@ -251,7 +202,7 @@ KEYS = st.sampled_from([*GOOD, "relation", "block", "paired", "score", "auc", "n
 @example({"epsilon": [float("inf")]}, set())
 def test_any_mapping_is_a_sweep_or_a_named_error(change, removed):
     asked = {**GOOD, **change}
-    assert_named_or_fine({key: value for key, value in asked.items() if key not in removed})
+    assert_declared_or_named({key: value for key, value in asked.items() if key not in removed})
 
 
 TEXT = yaml.safe_dump(GOOD)
@@ -266,10 +217,10 @@ def test_any_file_is_a_sweep_or_a_named_error(tmp_path_factory, edits):
         text = text[:place] + piece + text[place + cut :]
     path = tmp_path_factory.getbasetemp() / "fuzzed.yaml"
     path.write_text(text, encoding="utf-8")
-    assert_named_or_fine(path)
+    assert_declared_or_named(path)
 
 
-# ---- a study of one's own ---------------------------------------------------------------------------------------
+# ---- registered studies ---------------------------------------------------------------------------------------------
 
 
 def test_a_registered_study_is_swept_by_its_name():
@@ -292,7 +243,7 @@ def test_a_registered_study_is_swept_by_its_name():
         *[("mine", {}, {"epsilon": float, name: int}, f"`study` must be .*Got '{name}'") for name in RESERVED],
     ],
 )
-def test_what_cannot_be_registered_is_named(name, fixed, kept, message):
+def test_a_study_that_cannot_be_registered_is_named(name, fixed, kept, message):
     with pytest.raises(InvalidParameter, match=message):
         register(name, NamedStudy(RowBoundedNBStudy, fixed, kept))
     assert "mine" not in STUDIES

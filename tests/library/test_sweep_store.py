@@ -1,4 +1,4 @@
-"""The folder of a sweep: killed and resumed it holds what an undisturbed sweep writes; faults of a folder are named."""
+"""The folder of a sweep: after kills and resumes it equals that of an undisturbed sweep; faults are named."""
 
 import json
 import os
@@ -10,16 +10,14 @@ import pandas as pd
 import pytest
 
 from dpml.exceptions import (
-    InvalidParameter,
     StoreBusy,
     StoreChanged,
     StoreDamaged,
     StoreError,
     SweepCancelled,
 )
-from dpml.sweep import sweep
-from dpml.sweep.declaration import declared
-from dpml.sweep.plan import batches, cells_of
+from dpml.sweep import stored, sweep
+from dpml.sweep.declaration import batches, cells_of, declared
 from dpml.sweep.store import Store
 
 pytest.importorskip("pyarrow", reason="the extra large is not installed")
@@ -40,7 +38,7 @@ def content(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def test_killed_at_twenty_random_moments_and_resumed_the_files_are_the_same(tmp_path):
+def test_files_are_the_same_after_twenty_random_kills(tmp_path):
     command = [sys.executable, str(KILLER), str(tmp_path), "20", "0"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -55,7 +53,7 @@ def test_killed_at_twenty_random_moments_and_resumed_the_files_are_the_same(tmp_
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", range(5))
-def test_a_kill_just_before_or_after_a_rename_loses_and_doubles_nothing(tmp_path, monkeypatch, step, after):
+def test_a_kill_around_a_rename_loses_and_repeats_no_row(tmp_path, monkeypatch, step, after):
     whole = sweep(STUDY, out=tmp_path / "whole")
     replace, calls = os.replace, []
 
@@ -75,19 +73,22 @@ def test_a_kill_just_before_or_after_a_rename_loses_and_doubles_nothing(tmp_path
     assert content(tmp_path / "killed") == content(tmp_path / "whole")
 
 
-def test_the_folder_gives_the_table_of_memory_and_is_not_computed_again(tmp_path, monkeypatch):
+def test_a_finished_folder_gives_the_table_without_computation(tmp_path, monkeypatch):
     table = sweep(STUDY)
     pd.testing.assert_frame_equal(sweep(STUDY, out=tmp_path), table)
+    parts = pd.concat([pd.read_parquet(path) for path in sorted(tmp_path.glob("parts/*.parquet"))])
+    assert parts[["draw", "accuracy"]].to_numpy().tolist() == table[["draw", "accuracy"]].to_numpy().tolist()
     assert len(table) == 9 * 250
     assert not table.duplicated(["study", "row_bound", "epsilon", "draw"]).any()
-    monkeypatch.setattr("dpml.sweep.engine.measure", lambda *_: pytest.fail("it was computed again"))
+    monkeypatch.setattr("dpml.sweep.run.measure", lambda *_: pytest.fail("it was computed again"))
     steps = []
     again = sweep(STUDY, out=tmp_path, progress=lambda *step: steps.append(step))
     pd.testing.assert_frame_equal(again, table)
     assert steps == []
+    pd.testing.assert_frame_equal(stored(tmp_path), table)
 
 
-def test_a_cancelled_sweep_keeps_its_cells_and_goes_on(tmp_path):
+def test_a_cancelled_sweep_keeps_its_cells_and_resumes(tmp_path):
     done = []
     with pytest.raises(SweepCancelled, match="of 27 cells") as error:
         sweep(STUDY, out=tmp_path, progress=lambda *step: done.append(step), cancel=lambda: len(done) >= 8)
@@ -97,14 +98,7 @@ def test_a_cancelled_sweep_keeps_its_cells_and_goes_on(tmp_path):
     assert steps[0] == (error.value.done + 1, 27)
 
 
-def test_files_of_the_store_are_read_by_pandas_alone(tmp_path):
-    table = sweep(STUDY, out=tmp_path)
-    parts = pd.concat([pd.read_parquet(path) for path in sorted(tmp_path.glob("parts/*.parquet"))])
-    assert parts["accuracy"].tolist() == table["accuracy"].tolist()
-    assert parts["draw"].tolist() == table["draw"].tolist()
-
-
-# ---- what a folder refuses --------------------------------------------------------------------------------------
+# ---- faults of a folder ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -134,27 +128,34 @@ def test_other_versions_are_named(tmp_path, monkeypatch):
         sweep(STUDY, out=tmp_path)
 
 
-def test_a_damaged_file_is_named_and_computed_again_when_deleted(tmp_path):
+def test_a_damaged_file_is_named_and_made_again_once_deleted(tmp_path):
     table = sweep(STUDY, out=tmp_path)
     path = tmp_path / "parts" / "0000003.parquet"
     assert len(pd.read_parquet(path)) == len(pd.read_parquet(tmp_path / "parts" / "0000006.parquet"))
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(StoreDamaged, match="0000003"):
-        sweep(STUDY, out=tmp_path)
-    # of the same length
-    path.write_bytes((tmp_path / "parts" / "0000006.parquet").read_bytes())
-    with pytest.raises(StoreDamaged, match=r"0000003.*other rows"):
-        sweep(STUDY, out=tmp_path)
+    other = (tmp_path / "parts" / "0000006.parquet").read_bytes()
+    for content, message in ((path.read_bytes()[:100], "0000003"), (other, r"0000003.*other rows")):
+        path.write_bytes(content)
+        for call in (lambda: sweep(STUDY, out=tmp_path), lambda: stored(tmp_path)):
+            with pytest.raises(StoreDamaged, match=message):
+                call()
     path.unlink()
+    with pytest.raises(StoreDamaged, match=r"13 of 14 files: run the sweep to its end"):
+        stored(tmp_path)
     pd.testing.assert_frame_equal(sweep(STUDY, out=tmp_path), table)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", "no json", '{"fingerprint": 3}'])
-def test_a_damaged_manifest_is_named(tmp_path, text):
+def test_a_damaged_manifest_is_named(tmp_path):
     sweep(STUDY, out=tmp_path)
-    (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(StoreDamaged, match=r"manifest\.json"):
-        sweep(STUDY, out=tmp_path)
+    manifest = tmp_path / "manifest.json"
+    changed = manifest.read_text().replace('"draws": 250', '"draws": 240')
+    for text in ("", "{}", "[1]", "no json", '{"fingerprint": 3}', changed):
+        manifest.write_text(text)
+        for call in (lambda: sweep(STUDY, out=tmp_path), lambda: stored(tmp_path)):
+            with pytest.raises(StoreDamaged, match=r"manifest\.json"):
+                call()
+    manifest.unlink()
+    with pytest.raises(StoreDamaged, match="not the manifest"):
+        stored(tmp_path)
 
 
 def test_a_folder_with_other_files_is_not_written_to(tmp_path):
@@ -184,8 +185,3 @@ def test_a_folder_in_use_is_named(tmp_path):
     with Store(tmp_path, declaration, jobs), pytest.raises(StoreBusy, match="another process"):
         sweep(STUDY, out=tmp_path)
     assert len(sweep(STUDY, out=tmp_path)) == 9 * 250
-
-
-def test_a_callable_has_no_folder(tmp_path):
-    with pytest.raises(InvalidParameter, match=r"`out` must be .*register"):
-        sweep(lambda epsilon, *, draws, rng: {"value": epsilon}, {"epsilon": [1.0]}, out=tmp_path)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpml.registry import method
 from dpml.studies import Advice, Signal, advice_of, advised, estimated_advice, sensible, signal_of
-from dpml.studies.advice import study_measures
+from dpml.studies.comparison import study_measures
 from dpml_app.data.measures import dataset
 from dpml_app.drawing.styles import phrase_of
 from dpml_app.text.phrases import factor, percent, right_of_hundred

@@ -20,7 +20,7 @@ from dpml.exceptions import InvalidData
 from dpml.registry import method, of_family
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
-from dpml.studies.published import LEARNERS, one_hot, with_levels
+from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.two_tables import side_by_side

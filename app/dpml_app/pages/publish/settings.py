@@ -25,7 +25,7 @@ ASKED = {
     "long": "Long hours",
     "young": "Young",
 }
-# by data set and condition: a column of `dpml.studies.two_tables`, its values, and the condition in words
+# by data set and condition: a column of `dpml.studies.publishing`, its values, and the condition in words
 CONDITIONS: dict[str, dict[str, tuple[str, tuple, str]]] = {
     "adult": {
         "rich": ("income", (">50K",), "an income above 50,000 dollars"),

@@ -17,8 +17,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
 from dpml.publishing.importance import public_reg_lambda
 from dpml.publishing.weighted_table import effective_sample_size, n_half
-from dpml.studies.two_tables import TwoTables, split_by_sex
-from dpml.studies.weighing import PUBLIC_TABLES, WeighingStudy, public_table
+from dpml.studies.publishing import PUBLIC_TABLES, TwoTables, WeighingStudy, public_table, split_by_sex
 from dpml_app.data.measures import dataset
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS
 from dpml_app.work.cache import kept

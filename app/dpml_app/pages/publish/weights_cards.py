@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml.studies.weighing import PUBLIC_TABLES
+from dpml.studies.publishing import PUBLIC_TABLES
 from dpml_app.core.card import CHOSEN, WORKER, Card, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.pages.publish import weights

@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.models import CustomJSTickFormatter, FixedTicker, Span
 from bokeh.plotting import figure
 
-from dpml.studies.weighing import PUBLIC_TABLES
+from dpml.studies.publishing import PUBLIC_TABLES
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     PLAIN_DIGITS,

@@ -1,7 +1,10 @@
-"""Test for a signal in a table's columns by a fit without privacy, for the owner of the table."""
+"""Fits without privacy: a test for a signal in a table's columns, and private fits without their noise."""
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,19 +16,26 @@ from sklearn.metrics import roc_auc_score
 
 from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml.datasets import Dataset
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import InvalidParameter, NotPrivate
+from dpml.mechanisms import ExponentialMechanism, ReportNoisyMax, boundary
+from dpml.mechanisms.noise import NormalNoise
+from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 from dpml.studies.accuracy import majority_accuracy
 
-# how often labels that have nothing to do with the columns are taken for a signal
+# probability with which labels that are unrelated to the columns count as a signal
 LEVEL = 0.01
-# fewer test records are too few to find a weak signal: then each record is tested once, in one of the folds
+# with fewer test records, each record is tested once, in one of the folds, to find a weak signal
 FEW, FOLDS = 1500, 5
+# an ε so large, or a scale so small, that the noise is below rounding
+HUGE, TINY = 1e15, 1e-15
+# choices whose statistic is scores in units of their noise
+IN_UNITS_OF_NOISE = ExponentialMechanism, ReportNoisyMax, OneShot, Peel, PeelByGumbel
 
 
 class Signal(NamedTuple):
-    """Hold the accuracy of a fit without privacy and its p-value.
+    """The accuracy of a fit without privacy and its p-value.
 
-    Parameters
+    Attributes
     ----------
     accuracy : float
         Accuracy on the test records.
@@ -49,7 +59,7 @@ class Signal(NamedTuple):
 
     @property
     def exists(self) -> bool:
-        """Whether the columns say something about the labels."""
+        """Whether the labels depend on the columns."""
         return self.p_value < LEVEL
 
 
@@ -117,7 +127,7 @@ def with_table(dataset: Dataset) -> Dataset:
 
 
 def _permuted(shares: FloatArray, codes: IntArray) -> tuple[float, float]:
-    """Return by how much the sum for the true classes exceeds its mean over all orders of labels, and the variance."""
+    """Return the excess of the true classes' sum over its mean for all orders of labels, and its variance."""
     n, sizes = len(codes), np.bincount(codes, minlength=shares.shape[1]).astype(float)
     if n < 2:
         return 0.0, 0.0
@@ -141,7 +151,7 @@ def _probabilities(
         (LogisticRegression(C=0.1, max_iter=100), binary),
     )
     with warnings.catch_warnings():
-        # a fit that ends early tells nearly as much
+        # a fit that ends early is nearly as accurate
         warnings.simplefilter("ignore", ConvergenceWarning)
         for model, X in fits:
             shares[:, present] += model.fit(X[~held_out], codes[~held_out]).predict_proba(X[held_out]) / len(fits)
@@ -164,3 +174,65 @@ def _numbers(dataset: Dataset) -> FloatArray:
 
 def _dense(X: Any) -> FloatArray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+
+
+# ---- private fits without noise --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def without_noise() -> Iterator[None]:
+    """Make all fits inside the ``with`` block release exact values and choose the best candidates.
+
+    Not private: a budget inside is charged for noise that was not added. The settings that a method derives from its ε
+    (a regulariser, a contribution bound, the part it leaves out) stay those of that ε. So the difference to the same
+    fit with noise is what noise costs.
+
+    Raises
+    ------
+    NotPrivate
+        For a release with secure noise inside the block.
+    InvalidParameter
+        For a mechanism of another kind.
+
+    See Also
+    --------
+    best_without_noise : Best accuracy without noise.
+    cost : Privacy cost of the default classifier.
+
+    Examples
+    --------
+    >>> from dpml.mechanisms import Laplace
+    >>> with without_noise():
+    ...     Laplace(0.1, 1.0).release([3.0, 4.0], rng=np.random.default_rng(0)).round(9)
+    array([3., 4.])
+    """
+    with boundary.observe(_Noiseless()):
+        yield
+
+
+class _Noiseless:
+    def release(self, mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
+        if rng is None:
+            raise NotPrivate("a secure release inside without_noise(): it would release private values")
+        if isinstance(mechanism, IN_UNITS_OF_NOISE):
+            return mechanism._sample(np.asarray(statistic) * HUGE, rng)
+        return _quiet(mechanism)._sample(statistic, rng)
+
+    def public_randomness(self, rng: np.random.Generator | None, draw: str, arguments: tuple, size: Any) -> Any:
+        return boundary.drawn_by(rng, draw, arguments, size)
+
+    def best_of_runs(self, factor: float) -> AbstractContextManager[Any]:
+        return nullcontext(nullcontext)
+
+
+def _quiet(mechanism: Any) -> Any:
+    """Return a mechanism with next to no noise."""
+    if hasattr(getattr(mechanism, "noise", None), "_sample"):
+        return replace(mechanism, noise=_quiet(mechanism.noise))
+    if isinstance(mechanism, JointDraw):
+        return replace(mechanism, weight=HUGE)
+    if isinstance(mechanism, NormalNoise):
+        return replace(mechanism, scale=TINY)
+    if hasattr(mechanism, "epsilon") and hasattr(mechanism, "sensitivity"):
+        return replace(mechanism, epsilon=HUGE)
+    raise InvalidParameter("mechanism", type(mechanism).__name__, "one that adds noise to a vector, or a choice")
