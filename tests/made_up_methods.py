@@ -13,17 +13,14 @@ from dpml.selection import NoisyCountSelector
 KEY = "made-up"
 
 
-@claim("made-up-classifier", "Made-up classifier", "made up", relations=("add-remove",), family="classifier")
 class MadeUp(BernoulliNB):
     """Row-bounded naive Bayes under another name."""
 
 
-@claim("made-up-selector", "Made-up selector", "made up", relations=("add-remove",), family="selection")
 class MadeUpSelector(NoisyCountSelector):
     """Noisy counts under another name."""
 
 
-@claim("made-up-publisher", "Made-up publisher", "made up", relations=("add-remove",), family="publishing")
 class MadeUpPublisher(PPH):
     """PPH under another name."""
 
@@ -46,16 +43,19 @@ def _case(epsilon, relation):
     return Case([0.0], [0.0, 1.0], call, lambda data, draws, rng: np.zeros((draws, 1)))
 
 
-def _register(kind, family, **facts):
+def _register(kind, family, place_of_claim, **facts):
+    # here and not at the class: a collection of tests imports this module
+    title = f"Made-up {family}"
+    claim(f"made-up-{family}", title, "made up", relations=("add-remove",), family=place_of_claim)(kind)
     [own] = kind.claims
     cases.register(own, _case)
     place = f"{kind.__module__}.{kind.__name__}"
-    registry.register(registry.Method(KEY, f"Made-up {family}", family, place, claims=(own.name,), **facts))
+    registry.register(registry.Method(KEY, title, family, place, claims=(own.name,), **facts))
 
 
 def register():
     """Register entry and case of each."""
     study = f"{MadeUpStudy.__module__}.MadeUpStudy"
-    _register(MadeUp, "classifier", study=study, advised=True)
-    _register(MadeUpSelector, "selector")
-    _register(MadeUpPublisher, "publisher")
+    _register(MadeUp, "classifier", "classifier", study=study, advised=True)
+    _register(MadeUpSelector, "selector", "selection")
+    _register(MadeUpPublisher, "publisher", "publishing")
