@@ -150,11 +150,9 @@ def claim(name: str, title: str, source: str, text: str = "ε", **facts: Any) ->
 
     Examples
     --------
-    >>> @claim("a-coin", "A coin", "this project", "ε = 0")
-    ... def coin():
-    ...     return 0
-    >>> claims_of(coin)[0].title
-    'A coin'
+    >>> from dpml.mechanisms import Laplace
+    >>> Laplace.claims[0].title
+    'Laplace mechanism'
     """
 
     def state(stated: Stated) -> Stated:
