@@ -9,6 +9,7 @@ import math
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -279,6 +280,14 @@ def methods_of(sweep: str) -> tuple[str, ...]:
 # ---- claims ---------------------------------------------------------------------------------------------------------
 
 
+@cache
+def _import_packages() -> None:
+    """Import every module that can state a claim, once in a process."""
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages(import_module(f"dpml.{package}").__path__, f"dpml.{package}."):
+            import_module(module.name)
+
+
 def claims() -> dict[str, Claim]:
     """Return every claim that a class or function states, by name. The first call imports all of them.
 
@@ -297,9 +306,7 @@ def claims() -> dict[str, Claim]:
     >>> claims()["laplace"].citation
     'Antonova 2016, Theorem 2.2.1'
     """
-    for package in PACKAGES:
-        for module in pkgutil.walk_packages(import_module(f"dpml.{package}").__path__, f"dpml.{package}."):
-            import_module(module.name)
+    _import_packages()
 
     def place(stated: Any) -> tuple[int, str]:
         package = stated.__module__.split(".")[1] if stated.__module__.startswith("dpml.") else ""

@@ -248,7 +248,7 @@ class _Visit:
     """One walk over a result; each object is visited once."""
 
     def __init__(self) -> None:
-        # where an object stands on the way down, or its digest
+        # by identity: the depth of an object that is being visited, or the digest of one that was
         self.known: dict[tuple[int, bool], int | bytes] = {}
         # so that no later object gets the id of one that is gone
         self.alive: list[Any] = []
@@ -328,7 +328,7 @@ class _Visit:
             yield value.tobytes()
 
     def _pairs(self, pairs: Any, held: bool) -> Iterator[bytes]:
-        # in their order, which whoever goes through a dictionary sees
+        # in insertion order, which an iteration over the dictionary shows
         for key, value in pairs.items():
             yield self.digest(key, held)
             yield self.digest(value, held)

@@ -304,7 +304,7 @@ class Schema:
 
     @property
     def is_binary(self) -> bool:
-        """Whether every feature is binary."""
+        """True if all features are binary."""
         return all(f.kind == "binary" for f in self.features)
 
     @property
