@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -134,60 +135,50 @@ def _proxy_minimiser(X: FloatArray, proxy: FloatArray, reg_lambda: float) -> Flo
     return minimise(np.vstack([X, X]), signs, n * reg_lambda, TOLERANCE, np.zeros((1, X.shape[1])), loss)[0]
 
 
-@claim(
+# what all claims about the weights share
+_claim = partial(claim, text="ε, N public", relations=("replace-one",))
+
+
+@_claim(
     "importance-published",
     "Importance weights, as published",
     "[ji-elkan2013], Algorithm 1, replace-one",
-    "ε, N public",
-    relations=("replace-one",),
     options={"method": "output", "calibration": "published"},
 )
-@claim(
+@_claim(
     "importance-output",
     "Importance weights by output perturbation",
     "[ji-elkan2013], Algorithm 1 (bound derived here)",
-    "ε, N public",
-    relations=("replace-one",),
     options={"method": "output", "calibration": "tight"},
 )
-@claim(
+@_claim(
     "importance-objective",
     "Importance weights by objective perturbation",
     "[ji-elkan2013], section 3 (derived here)",
-    "ε, N public",
-    relations=("replace-one",),
     options={"method": "objective", "calibration": "tight"},
 )
-@claim(
+@_claim(
     "importance-objective-published",
     "Importance weights by objective perturbation, with √d",
     "[ji-elkan2013], section 3 (derived here)",
-    "ε, N public",
-    relations=("replace-one",),
     options={"method": "objective", "calibration": "published"},
 )
-@claim(
+@_claim(
     "importance-moments",
     "Importance weights from noisy moments",
     "derived here",
-    "ε, N public",
-    relations=("replace-one",),
     options={"method": "moments", "calibration": "tight"},
 )
-@claim(
+@_claim(
     "importance-moments-release",
     "Importance weights from noisy moments, release",
     "derived here",
-    "ε, N public",
-    relations=("replace-one",),
     options={"method": "moments", "calibration": "tight"},
 )
-@claim(
+@_claim(
     "importance-chosen",
     "Importance weights, λ chosen with a part of ε",
     "derived here",
-    "ε, N public",
-    relations=("replace-one",),
     options={"method": "output", "calibration": "tight"},
 )
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,7 +13,7 @@ Each takes β as a parameter. It must equal the β of the smooth sensitivity tha
 import abc
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -960,24 +960,26 @@ class _LogNormal(_Concentrated):
         return self.scale * (math.exp(log_size) if log_size < 709 else math.inf)
 
 
-@claim(
+# what all claims of concentrated privacy share
+_concentrated_claim = partial(
+    claim,
+    text="ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
+    cost="as claimed, but the conversion to (ε, δ) is loose",
+    relations=("add-remove",),
+    delta=1e-5,
+)
+
+
+@_concentrated_claim(
     "laplace-log-normal-derived",
     "Laplace-log-normal noise, derived scale",
     "[bun-steinke2019] (constants derived here) (docs/explanation/errata.md)",
-    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
-    cost="as claimed, but the conversion to (ε, δ) is loose",
-    relations=("add-remove",),
-    delta=1e-5,
     options={"calibration": "derived"},
 )
-@claim(
+@_concentrated_claim(
     "laplace-log-normal-bun-steinke",
     "Laplace-log-normal noise, published scale",
     "[bun-steinke2019]",
-    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
-    cost="as claimed, but the conversion to (ε, δ) is loose",
-    relations=("add-remove",),
-    delta=1e-5,
     options={"calibration": "bun-steinke"},
 )
 class LaplaceLogNormal(_LogNormal):
@@ -1045,24 +1047,16 @@ class LaplaceLogNormal(_LogNormal):
         return self.scale * math.exp(self.sigma**2 / 2)
 
 
-@claim(
+@_concentrated_claim(
     "uniform-log-normal-derived",
     "Uniform-log-normal noise, derived scale",
     "[bun-steinke2019] (constants derived here) (docs/explanation/errata.md)",
-    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
-    cost="as claimed, but the conversion to (ε, δ) is loose",
-    relations=("add-remove",),
-    delta=1e-5,
     options={"calibration": "derived"},
 )
-@claim(
+@_concentrated_claim(
     "uniform-log-normal-bun-steinke",
     "Uniform-log-normal noise, published scale",
     "[bun-steinke2019]",
-    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
-    cost="as claimed, but the conversion to (ε, δ) is loose",
-    relations=("add-remove",),
-    delta=1e-5,
     options={"calibration": "bun-steinke"},
 )
 class UniformLogNormal(_LogNormal):
@@ -1126,24 +1120,16 @@ class UniformLogNormal(_LogNormal):
         return self.scale * math.exp(self.sigma**2 / 2) / 2
 
 
-@claim(
+@_concentrated_claim(
     "arsinh-normal-derived",
     "Arsinh-normal noise, derived scale",
     "[bun-steinke2019] (constants derived here) (docs/explanation/errata.md)",
-    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
-    cost="as claimed, but the conversion to (ε, δ) is loose",
-    relations=("add-remove",),
-    delta=1e-5,
     options={"calibration": "derived"},
 )
-@claim(
+@_concentrated_claim(
     "arsinh-normal-bun-steinke",
     "Arsinh-normal noise, published scale",
     "[bun-steinke2019]",
-    "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
-    cost="as claimed, but the conversion to (ε, δ) is loose",
-    relations=("add-remove",),
-    delta=1e-5,
     options={"calibration": "bun-steinke"},
 )
 class ArsinhNormal(_Concentrated):
