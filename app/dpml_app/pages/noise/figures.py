@@ -145,7 +145,7 @@ class CurveFigure(Figure):
         log_ticks(p.yaxis, range(powers[0], powers[1] + 1))
         self.marker = across(p, "height", 1, name=f"{name}-marker", level=OVERLAY)
         self.sources: dict[str, ColumnDataSource] = {}
-        legend = PlotLegend(p, hides=True, at_ends=True)
+        legend = PlotLegend(p, hides=True)
         if best is not None:
             self.best = empty_source(f"{name}-best", "x", "y")
             halo = p.line("x", "y", source=self.best, color=YELLOW, line_width=11, line_alpha=0.75)
