@@ -3,6 +3,7 @@
 The app shows them as MathML. Browsers render it without a script or a font, and an exported caption keeps it.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -20,7 +21,11 @@ def mathml(formula: str) -> str:
     >>> mathml("x^2")[-53:]
     '<mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>'
     """
-    return convert(formula, display="block").replace("<math ", f'<math alttext="{escape(formula)}" ', 1)
+    # characters instead of numeric references, except for the signs that XML escapes
+    text = re.sub(
+        r"&#x0*(?!26;|3C;|3E;)([0-9A-F]+);", lambda match: chr(int(match[1], 16)), convert(formula, display="block")
+    )
+    return text.replace("<math ", f'<math alttext="{escape(formula)}" ', 1)
 
 
 @dataclass(frozen=True)
