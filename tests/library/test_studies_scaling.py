@@ -97,14 +97,6 @@ def test_map_is_the_regularised_fit_chosen_on_the_validation_records():
     assert result["accuracy"] == pytest.approx(scores[best][1], abs=2e-4)
 
 
-def test_cells_are_reproducible_and_differ_by_seed():
-    cell = Cell("erm", 3, 256, 0.1)
-    first, second, other = run_cell(cell), run_cell(cell), run_cell(cell, seed=1)
-    assert first == second
-    assert first["accuracy"] != other["accuracy"]
-    assert first["standard_error"] > 0
-
-
 @pytest.mark.parametrize("method", [m for m in toy_scaling.SCALING_METHODS if m != "map"])
 def test_every_method_is_near_the_best_with_little_noise_and_near_chance_with_much(method):
     good = run_cell(Cell(method, 4, 4096, 10.0), runs=4)
@@ -131,25 +123,6 @@ def test_functional_statistics_of_parts_are_those_of_the_whole(monkeypatch):
     found = toy_scaling._coefficients(cell, 0, 1)
     assert found.quadratic == pytest.approx(X.T @ X / 8)
     assert found.linear[0] == pytest.approx(((0.5 - codes)[:, None] * X).sum(axis=0))
-
-
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        (("svm", 2, 16, 0.1), "method"),
-        (("erm", 0, 16, 0.1), "dimension"),
-        (("erm", 2, 0, 0.1), "records"),
-        (("erm", 2, 16, 0.0), "epsilon"),
-        (("map", 2, 16, 0.1), "epsilon"),
-        (("erm", 2, 16, 0.1, "unit"), "scaling"),
-    ],
-)
-def test_bad_cells_are_named(given, name):
-    with pytest.raises(InvalidParameter) as caught:
-        Cell(*given)
-    assert caught.value.name == name
-    with pytest.raises(InvalidParameter, match="runs"):
-        run_cell(Cell("map", 2, 16, 0.0), runs=1)
 
 
 # ---- walks ----------------------------------------------------------------------------------------------------------
@@ -196,29 +169,6 @@ def test_finished_cells_are_kept_and_a_half_written_line_is_dropped(script, tmp_
     assert [json.loads(line)["records"] for line in path.read_text().splitlines()] == [16, 16, 32]
     assert script.Results(path, 10, 1).rows == []
     assert script.Results(path, 5, 0).rows == []
-
-
-def test_a_run_skips_what_is_there_and_ends_every_walk(script, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(script, "MOST_MAP", 64)
-    path = tmp_path / "cells.jsonl"
-    walks = script.plan([1, 2], [0.1], ["fmsens2"])
-    assert walks[0] == ("map", 1, 0.0, "record")
-    results = script.Results(path, 2, 0)
-    script.run(walks, results, 2, 0, 1)
-    count = len(results.rows)
-    assert {r["records"] for r in results.rows if r["method"] == "map"} == {16, 32, 64}
-    again = script.Results(path, 2, 0)
-    script.run(walks, again, 2, 0, 1)
-    assert len(again.rows) == count == len(path.read_text().splitlines())
-    keys = {(r["method"], r["dimension"], r["records"]) for r in again.rows}
-    assert ("fmsens2", 1, 128) in keys  # Antonova's own N
-    assert len(keys) == count
-    script.show(again.rows, walks)
-    printed = capsys.readouterr().out
-    for words in ("Table B.1", "Table B.2", "Table B.5", "FMsens2, ε = 0.1"):
-        assert words in printed
-    script.draw(again.rows, tmp_path / "figure.html")
-    assert "<html" in (tmp_path / "figure.html").read_text(encoding="utf-8")
 
 
 def test_the_default_plan_has_all_published_tables(script):
