@@ -274,7 +274,7 @@ def test_a_domain_of_a_few_floats_has_fewer_cells():
     lower, upper = 1e16, 1e16 + 6
     edges = cell_edges(lower, upper, 128)
     assert edges == [lower, lower + 2, lower + 4, upper]
-    layout = Layout.of(Schema((Feature("x", "numeric", lower=lower, upper=upper),)))
+    layout = Layout.from_schema(Schema((Feature("x", "numeric", lower=lower, upper=upper),)))
     counts = histograms(layout, np.array([[lower], [lower + 4], [upper]]), 128)[0]
     assert counts.tolist() == [1.0, 0.0, 2.0, *[0.0] * 125]
     assert public_levels(lower, upper)[-1] == (lower + 2, lower + 4)
