@@ -143,7 +143,7 @@ def one_bundle(doc: Document) -> None:
 class OutputColumn(pn.Column):
     """A column in a notebook's output that says when the output is made and when it goes.
 
-    Panel 1.9.4: `_get_model`, `_preprocess` and `_cleanup` are extended.
+    Panel 1.9.4: `_get_model`, `_preprocess`, `_on_msg` and `_cleanup` are extended.
     """
 
     def begin(self, doc: Document, comm: Any) -> None:
@@ -162,6 +162,19 @@ class OutputColumn(pn.Column):
     def _preprocess(self, root: Any, *changed: Any, **more: Any) -> None:
         super()._preprocess(root, *changed, **more)
         inline_styles(root.select({"type": UIElement}))  # Panel adds them here
+
+    def _on_msg(self, ref: str, manager: Any, msg: Any) -> None:
+        """Apply the changes of the browser, without the looks of glyphs that this kernel has sent to it.
+
+        Panel 1.9.4 sends every change back to the kernel that it came from. Bokeh 3.9.2 writes a look such as
+        `Line.line_alpha` as a `Value`, which its Python side refuses, together with the changes that come after it.
+        """
+        changes = msg["content"]["events"]
+        changes = [
+            each for each in changes if not (isinstance(new := each.get("new"), dict) and new.get("type") == "value")
+        ]
+        if changes:
+            super()._on_msg(ref, manager, {**msg, "content": {**msg["content"], "events": changes}})
 
     def _cleanup(self, root: Any = None) -> None:
         super()._cleanup(root)

@@ -87,6 +87,7 @@ def test_a_private_name_is_recognised(names_of_libraries, line):
 def test_private_names_stand_in_one_module(names_of_libraries):
     own = {"_hold"}  # a page's, called by the layout of a notebook
     own |= {"_sample", "_raw", "_asdict", "_exit"}  # the library's, a named tuple's, the system's
+    own |= {"_repr_mimebundle_"}  # IPython's protocol for the display of an object
     at = {
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in (ROOT / "app").rglob("*.py")
