@@ -44,10 +44,10 @@ PUBLISH = ("cells", "records", "rivals", "choices", "time")
 WEIGHTS = ("plane", "histogram", "machine", "tables", "taught")
 # those that a wide page shows: more than five names, or named above
 LEGENDS = {
-    "explore": {"accuracy", "selection", "map"},
+    "explore": {"selection", "map"},
     "noise": {"noise-histogram", "noise-envelope"},
     "plane": {"noise-plane", "noise-envelope"},
-    "select": {"select-f1", "select-accuracy"},
+    "select": {"select-chosen", "select-accuracy"},
     "train": {f"train-{name}" for name in ("accuracy", "best", "size", "partition", "parameters")},
     "linear": {f"train-{name}" for name in ("accuracy", "best", "size", "lambda", "weights", "tuning")},
     "publish": {f"publish-{name}" for name in PUBLISH},
