@@ -11,8 +11,7 @@ from dpml_app.pages.train.card import every_style
 from dpml_app.pages.train.tuning import SCHEMES
 
 ON_ONE_PLOT = {
-    "explore": explore.STYLES,
-    "rules": select.RULE_STYLES,
+    "explore": explore.SCORE_STYLES,
     "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
     "train": {**every_style(), "vaidya-true": VAIDYA_TRUE},
     "tuning": SCHEMES,

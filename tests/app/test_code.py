@@ -20,7 +20,7 @@ from dpml_app.code.tables import tables_of_plots
 from dpml_app.core.card_page import CardPage
 from dpml_app.data import measures
 from dpml_app.page_list import PAGES as PAGE_CLASSES
-from dpml_app.pages.explore import cost
+from dpml_app.pages.explore import compute as explore
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.noise.points import preset
 from dpml_app.pages.select import compute as select
@@ -42,7 +42,7 @@ SETTINGS = [
     ("explore", TOY + "&seed=1", ()),
     ("explore", f"{TOY}{OTHER}&epsilon=1&n_features=7&map_score=mutual_information", ()),
     ("select", TOY, ()),
-    ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published&select_score=count", ()),
+    ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published", ()),
     ("train", TOY, ()),
     ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda", "weights")),
     ("train", f"{TOY}&train_family=linear", ("tuning",)),
@@ -153,7 +153,7 @@ def test_one_script_of_each_page_is_run_at_each_commit():
 
 def test_the_script_of_the_first_picture_gives_what_ships(alone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cost, "_predicted", None)  # nothing is fitted
+    monkeypatch.setattr(explore, "_predicted", None)  # nothing is fitted
     alone.enter("explore", "&dataset=toy", ("cost",))
     script = script_of(alone.page, "cost")
     assert len(script.text.splitlines()) <= MOST_LINES
@@ -164,11 +164,11 @@ def test_the_script_of_the_first_picture_gives_what_ships(alone, tmp_path, monke
 
 def test_the_script_of_a_first_picture_that_does_not_ship_is_in_its_band_after_few_fits(alone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cost, "DRAWS", 5)  # the three runs of the script are among them
+    monkeypatch.setattr(explore, "DRAWS", 5)  # the three runs of the script are among them
     alone.enter("explore", "&dataset=toy&seed=17&epsilon=0.5", ("cost",))
     plotted = tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"].set_index("epsilon")
-    fits, fit = [], cost._predicted
-    monkeypatch.setattr(cost, "_predicted", lambda *arguments: fits.append(arguments) or fit(*arguments))
+    fits, fit = [], explore._predicted
+    monkeypatch.setattr(explore, "_predicted", lambda *arguments: fits.append(arguments) or fit(*arguments))
     curve = run(script_of(alone.page, "cost"))["cost-curve"]
     assert curve["epsilon"].tolist() == [0.01, 0.04, 0.16, 0.5, 0.63, 2.5, 10.0]
     # three runs at each ε; the fits without noise ship
@@ -260,8 +260,6 @@ BY_THE_BROWSER = [
         ["noise-terms", "noise-best", "noise-smooth", "noise-intervals", "noise-releases"],
     ),
     ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
-    ("select", TOY, "chosen", ["select-rows", "select-set"]),
-    ("select", TOY, "coins", ["select-drawn-count", "select-drawn-mutual_information"]),
     ("evaluate", TOY, "roc", ["evaluate-roc-band", "evaluate-roc-release"]),
 ]
 
@@ -292,20 +290,6 @@ def test_the_sensitivity_of_one_s_own_points_is_the_library_s(alone):
 
 
 def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
-    alone.enter("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published")
-    setting = ("published", "replace-one", 0.5, 7)
-    coins = run(script_of(alone.page, "coins"))["select-drawn-count"]
-    assert coins["coin"].tolist() == select.coins("toy", "count", *setting)[coins["index"]].tolist()
-    tables = run(script_of(alone.page, "chosen"))
-    table = tables["select-rows"]
-    p, best = select.inclusion("toy", "count", *setting), table["index"][:20]
-    assert table["count"][:20].tolist() == p[best].tolist()
-    assert table["count"].is_monotonic_decreasing
-    # 20 of toy's 40 features have no row of their own
-    rest = np.delete(p, best)
-    assert table.iloc[-1][["first", "last"]].tolist() == [21, 40]
-    assert table.iloc[-1][["count", "count_low", "count_high"]].tolist() == [rest.mean(), rest.min(), rest.max()]
-    assert tables["select-set"].to_dict("list") == {k: list(v) for k, v in alone.sources["select-set"].data.items()}
     alone.enter("explore", f"{TOY}&epsilon=1&n_features=7", ("selection",))
     chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
     p = dict(zip(alone.page.known.names, select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True))

@@ -2,8 +2,6 @@
 
 import pytest
 
-SELECTING = ("count", "mutual_information")
-METHODS = ("published", *SELECTING, "row-bounded", "logistic")
 NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 NOISY = ("objective", "output")
 BY_HAND = {"by-hand", "point", "roc", "roc-exact", "map"}
@@ -20,7 +18,6 @@ PAGES = {
     "explore": (
         "&dataset=toy&draws=20&seed=4",
         {
-            **{name: [f"accuracy-{name}", f"accuracy-{name}-now"] for name in METHODS},
             "roc": ["roc-private"], "roc-exact": ["roc-exact"], "map": ["map-cells"],
             "selection": ["selection-unit", "selection-scores"],
             "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
@@ -43,9 +40,7 @@ PAGES = {
     "select": (
         "&dataset=toy&draws=10&n_features=5",
         {
-            "told": ["select-now", "select-scores"], "order": ["select-order", "select-best"], "set": ["select-set"],
-            "feature": ["select-bars"],
-            "f1": named("select-f1-{}", "mask", "threshold-testing", "sparse-vector", "perturbation"),
+            "rows": ["select-rows"], "set": ["select-set"], "coins": ["select-drawn-count"],
             "accuracy": named("select-accuracy-{}", "mask-count", "mask-mi", "exact", "joint", "all", "best"),
         },
     ),
@@ -104,19 +99,18 @@ NUMERIC = {"accuracy", "now", "size", "weight", "weight-now"}
 CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
-        ("epsilon", 0.125, {*METHODS, *BY_HAND, "default"} - {"map"}),
-        ("relation", "replace-one", {*METHODS, *BY_HAND, "default", "selection"}),
+        ("epsilon", 0.125, {*BY_HAND, "default"} - {"map"}),
+        ("relation", "replace-one", {*BY_HAND, "default", "selection"}),
         # the map has all of them, and the browser draws the selection
-        ("n_features", 19, {*SELECTING, *BY_HAND} - {"map"}),
-        ("selection_share", 0.55, {*SELECTING, *BY_HAND}),
-        ("threshold_percentile", 66, {"published", *SELECTING, *BY_HAND}),
-        ("row_bound", 2, {"row-bounded"}),
-        ("map_score", "mutual_information", {*BY_HAND}),
-        ("hand_model", "logistic", {*BY_HAND}),
-        ("reg_lambda", 20.0, {"logistic", *BY_HAND}),
+        ("n_features", 19, BY_HAND - {"map"}),
+        ("selection_share", 0.55, BY_HAND),
+        ("threshold_percentile", 66, BY_HAND),
+        ("map_score", "mutual_information", BY_HAND),
+        ("hand_model", "logistic", BY_HAND),
+        ("reg_lambda", 20.0, BY_HAND),
         # twenty runs at any number of draws, and five a cell of the map
-        ("draws", 30, {*METHODS, "roc"}),
-        ("seed", 1, {*METHODS, *BY_HAND, "default"}),
+        ("draws", 30, {"roc"}),
+        ("seed", 1, {*BY_HAND, "default"}),
     ],
     "noise": [
         ("noise_reach", 20, {"histogram"}),
@@ -143,23 +137,17 @@ CHANGES = {
         ("noise_dimension", 2, {"plane"}),
     ],
     "select": [
-        ("epsilon", 2.0, {"set", "f1", "accuracy"}),
-        # the sparse vector technique keeps at most T
-        ("n_features", 6, {"set", "f1"}),
-        ("selection_share", 0.9, {"set", "f1", "accuracy"}),
-        ("select_row_bound", 10, set()),
-        ("select_row_bound", 9, {"f1"}),
-        ("select_order", "mutual_information", {"order", "set", "told"}),
+        ("epsilon", 2.0, {"rows", "coins", "set", "accuracy"}),
+        ("n_features", 6, {"rows", "coins", "set"}),
+        ("selection_share", 0.9, {"rows", "coins", "set", "accuracy"}),
+        ("select_order", "mutual_information", {"rows", "set"}),
         ("select_draw", 1, {"set"}),
-        ("select_calibration", "per-feature", {"set", "told"}),
-        ("select_score", "count", {"f1"}),
-        ("select_threshold", 0.063, set()),
+        ("select_calibration", "per-feature", {"rows", "coins", "set"}),
         ("select_methods", ["mask-count", "mask-mi", "exact", "joint"], {"accuracy"}),
         ("select_methods", ["mask-count", "exact", "joint"], {"accuracy"}),
-        ("select_feature", 1, {"feature", "told"}),
-        ("draws", 20, {"f1", "accuracy"}),
-        ("seed", 1, {"set", "f1", "accuracy"}),
-        ("relation", "replace-one", {"told", "f1", "accuracy"}),
+        ("draws", 20, {"accuracy"}),
+        ("seed", 1, {"set", "accuracy"}),
+        ("relation", "replace-one", {"rows", "coins", "accuracy"}),
     ],
     "train": [
         ("train_bins", 1, {"accuracy", "now", "size", "parameters"}),

@@ -1,4 +1,4 @@
-"""The Explore page plots what the library computes: the tests read the data in the page, not only that it has any."""
+"""The page Privacy cost in a browser: the library's numbers, and a slider while workers compute."""
 
 from functools import partial
 
@@ -60,3 +60,34 @@ def test_browser_computes_the_same_probabilities_for_600_features(app, data_home
         weight = MaskSelector(9.5, 50, kind).weight(data.schema)
         expected = inclusion_probabilities(weight * study.scores, 50)
         assert app.array("selection-drawn", kind) == pytest.approx(expected[places], abs=1e-9)
+
+
+def test_marker_follows_epsilon_and_zoom_is_kept(app):
+    app.open("?dataset=toy&draws=20")
+    app.page.evaluate("Bokeh.documents[0].get_model_by_name('roc').y_range.setv({start: 0.7, end: 0.8})")
+    app.press("ε", "ArrowRight", "ArrowRight")
+    chosen = float(app.query["epsilon"])
+    assert chosen == 0.16
+    there = "(chosen) => Bokeh.documents[0].get_model_by_name('cost-marker').location === chosen"
+    app.page.wait_for_function(there, arg=chosen)
+    app.check_becomes(lambda: app.read("map-current"), {"epsilon": [chosen], "n_features": [20]})
+    app.wait_for_text("At ε = 0.16")
+    app.wait_for_text("1.18")  # e to the 0.16, never rounded down
+    app.press("Threshold percentile", "ArrowRight")
+    zoom = app.page.evaluate("(({start, end}) => [start, end])(Bokeh.documents[0].get_model_by_name('roc').y_range)")
+    assert zoom == [0.7, 0.8]
+
+
+def test_second_slider_answers_while_a_sweep_runs(app):
+    app.open("?draws=10")
+    app.slider("Runs").focus()
+    app.page.keyboard.press("End")
+    app.page.wait_for_function(
+        "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.running[0]"
+    )
+    app.slider("ε").focus()
+    app.page.keyboard.press("ArrowRight")
+    app.check_becomes(lambda: app.read("cost-hand-now")["epsilon"], [0.125])
+    # the sweep goes on
+    app.check_becomes(lambda: None in app.read("map-cells")["accuracy"], False)
+    assert app.query["draws"] == "200"

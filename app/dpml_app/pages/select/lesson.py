@@ -1,4 +1,4 @@
-"""The plot and the figures that lessons use of this page."""
+"""The plot and the figures of the page Feature selection in lessons."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from dpml_app.data import measures
 from dpml_app.drawing.styles import style_of
 from dpml_app.drawing.sweep import Line, Sweep, band
 from dpml_app.pages.select import compute
-from dpml_app.pages.select.settings import SelectSettings, SelectValues
+from dpml_app.pages.select.compute import SelectSettings, SelectValues
 from dpml_app.settings import EPSILONS
 
 
@@ -34,8 +34,8 @@ def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sw
     for selector, kind in kinds.items():
         shares = []
         for epsilon in EPSILONS:
-            paid = epsilon * settings.selection_share
-            key = settings.dataset, kind, settings.select_calibration, settings.relation, paid, settings.n_features
+            spent = epsilon * settings.selection_share
+            key = settings.dataset, kind, settings.select_calibration, settings.relation, spent, settings.n_features
             shares.append(100 * compute.expected_best(best, compute.inclusion(*key), settings.n_features))
         lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in shares]))
     title = f"Selected share (%) of the {settings.n_features} best features by mutual information"
@@ -59,18 +59,18 @@ def step(s: Any, kind: str) -> float:
 
 @figure
 def chosen(s: Any, chosen_by: str, judged_by: str) -> float:
-    """Return how many of the T best features by one score a mask by another has on average."""
-    paid = s.epsilon * s.selection_share
-    p = compute.inclusion(s.dataset, chosen_by, s.select_calibration, s.relation, paid, s.n_features)
+    """Return how many of the T best features by one score a selection by another has on average."""
+    spent = s.epsilon * s.selection_share
+    p = compute.inclusion(s.dataset, chosen_by, s.select_calibration, s.relation, spent, s.n_features)
     return compute.expected_best(measures.facts(s.dataset).scores[judged_by], p, s.n_features)
 
 
 figure |= {
-    # how many steps a score has from its worst feature to its best
+    # the number of sensitivities between the best and the worst feature
     "steps": lambda s, kind: span(s, kind) / step(s, kind),
-    # how many of the T best features a blind choice has on average
+    # how many of the T best features a random selection has on average
     "chosen-blindly": lambda s: s.n_features**2 / measures.facts(s.dataset).n_features,
-    # how many percent a classifier is right for with the features that a selector chooses
+    # accuracy in percent of a classifier on the features of a selector
     "accuracy-of": lambda s, selector: (
         100 * float(compute.accuracy(*SelectValues.of(s).accuracy_key(selector, s.n_features)).mean())
     ),
