@@ -19,7 +19,6 @@ NOT_AT_ENDS = {
     "noise-histogram": "bars and a curve, which end together",
     "noise-plane": "dots",
     "train-best": "marks on a map",
-    "train-weights": "bars and dots",
     "publish-weights-plane": "paths that turn back, and rings on them",
     "publish-weights-histogram": "bars",
     "publish-weights-tables": "boxes beside one another",
