@@ -20,18 +20,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend 
 from dpml_app.pages.audit import shipped as claims
 from dpml_app.pages.explore import compute as cost
 from dpml_app.pages.publish import shipped as publish
-from dpml_app.pages.train import shipped as train
+from dpml_app.pages.train import compute as train
 
 from benchmarks.standard_studies import make_standard
 from dpml.datasets import NAMES
 from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
-APP = {"cost": cost, "train": train, "publish": publish, "claims": claims}
+APP = {"cost": cost, "publish": publish, "claims": claims}
 FOLDERS = {
     "studies": DATA,
     **{part: module.HERE for part, module in APP.items() if part != "cost"},
     "cost": cost.SHIPPED,
+    "train": train.SHIPPED,
 }
 # of `benchmarks/auto_peers.py`
 PEERS = "peers"
@@ -50,7 +51,7 @@ def make(part: str, name: str) -> Any:
     if part == "cost":
         return cost.make(name)
     if part == "train":
-        return train.make(name)
+        return train.make_shipped(name)
     if part == "claims":
         results = Path(__file__).parent / "results"
         return claims.copy_one_run(results) if name == claims.ONE_RUN else claims.make(name)

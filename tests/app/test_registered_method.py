@@ -40,11 +40,8 @@ name, model = method_named("made-up")
 out["release"] = ["made-up" in offered(), type(model).__name__, len(method_problems(name, model, "add-remove", True))]
 
 from dpml_app.state import Settings
-from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.card import WORKER
-from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.methods_card import MethodsCard
-from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.compute import TrainValues, nb_facts
+from dpml_app.pages.train.figures import WORKER, AccuracyCard, MethodsCard
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
 settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)

@@ -8,12 +8,19 @@ from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep, band, level
-from dpml_app.pages.train.card import trained as trained_here
-from dpml_app.pages.train.compute import PERCENTILES, nb_facts, nb_silenced
-from dpml_app.pages.train.linear_compute import lambda_without_noise
-from dpml_app.pages.train.measure import measured
-from dpml_app.pages.train.methods import EVERY, styles
-from dpml_app.pages.train.settings import TRAIN_LAMBDAS, TrainSettings, TrainValues
+from dpml_app.pages.train.compute import (
+    EVERY,
+    PERCENTILES,
+    TRAIN_LAMBDAS,
+    TrainSettings,
+    TrainValues,
+    lambda_without_noise,
+    measured,
+    nb_facts,
+    nb_silenced,
+    trained_methods,
+)
+from dpml_app.pages.train.figures import styles
 from dpml_app.settings import SWEEP_EPSILONS
 
 TITLE = "{}: test records classified correctly (%)"
@@ -26,7 +33,7 @@ def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Swe
     if card == "threshold":
         return _against_threshold(settings)
     values, known = TrainValues.of(settings), nb_facts(settings.dataset)
-    shown = trained_here(values, known)
+    shown = trained_methods(values, known)
     tasks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
     lines = [
         band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks[method]])
@@ -40,7 +47,7 @@ def _against_lambda(settings: TrainSettings) -> Sweep:
     """Return the accuracy of the linear methods that are shown against λ, and the same without noise."""
     values, known = TrainValues.of(settings), nb_facts(settings.dataset)
     lines = []
-    for method, look in styles(trained_here(values, known), known).items():
+    for method, look in styles(trained_methods(values, known), known).items():
         if "train_lambda" in EVERY[method].options:
             tasks = [measured(method, replace(values, train_lambda=x), values.epsilon) for x in TRAIN_LAMBDAS]
             lines.append(band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks]))
