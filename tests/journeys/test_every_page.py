@@ -5,7 +5,7 @@ from operator import methodcaller
 from types import SimpleNamespace
 
 import pytest
-from dpml_app.pages.select.settings import CALIBRATIONS
+from dpml_app.pages.select.compute import CALIBRATIONS
 from each_commit import others_in_full
 from playwright.sync_api import expect
 
