@@ -156,7 +156,7 @@ def test_numbers_with_an_error_are_those_of_the_stored_results(item):
     assert strange == OTHERS.get(f"{item.paper}/{item.key}", [])
 
 
-def test_pictures_of_the_headline_claims_are_of_the_stored_results():
+def test_pictures_of_claims_are_of_the_stored_results():
     found = importlib.util.spec_from_file_location("draw_papers", ROOT / "docs" / "draw_papers.py")
     script = importlib.util.module_from_spec(found)
     found.loader.exec_module(script)
@@ -228,7 +228,7 @@ WORDS = {
 
 
 @pytest.mark.data
-def test_table_a_2_is_of_smoothed_rates_and_table_a_3_misprints_one_count(data_home):
+def test_tables_a_2_and_a_3_of_antonova(data_home):
     data = load("xwindows")
     on = contingency(data.X_train, data.y_train, 2).on[::-1]  # the second class of the file is Antonova's N(1)
     exact = scores(data.X_train, data.y_train, "mutual_information")
@@ -321,7 +321,7 @@ def test_lemmas_4_to_6_of_ji_and_elkan():
     assert np.linalg.eigvalsh(variance)[-1] <= d / (n * reg_lambda**2)  # Lemma 6
 
 
-def test_lemma_5_as_printed_has_another_maximum_than_the_minimiser_of_algorithm_1():
+def test_lemma_5_as_printed_has_another_maximum():
     rng = np.random.default_rng(0)
     public, private, grid = rng.random(50), 0.5 + 0.5 * rng.random(50), np.linspace(-60, 60, 24001)
     terms = np.log1p(np.exp(np.outer(grid, public))).mean(1) + np.log1p(np.exp(-np.outer(grid, private))).mean(1)
@@ -347,7 +347,7 @@ def test_algorithm_4_of_antonova_costs_log_2_at_every_epsilon(epsilon):
     assert cost == pytest.approx(math.log(2), abs=1e-6)
 
 
-def test_a_product_of_four_cauchy_densities_is_not_admissible_at_the_beta_of_theorem_3():
+def test_a_product_of_four_cauchy_densities_is_not_admissible():
     epsilon, z = 1.0, np.linspace(-50, 50, 100_001)
     beta = epsilon / 6  # γ = 2
     # log of e^β·h(e^β·z) over h(z), for one of n copies, each of which may have the worst z

@@ -41,13 +41,13 @@ def test_the_first_rows_of_each_item_come_with_few_draws(paper, item):
 
 
 @pytest.mark.data
-def test_one_feature_of_mushrooms_helps_private_logistic_regression_more_than_all():
+def test_one_feature_of_mushrooms_is_better_than_all():
     rows = {row.setting: row.ours for row in islice(EXPERIMENTS["antonova-2016"]["fig-4.2"](5, 0), 60)}
     # the fixed best feature classifies 88 % alone; Antonova (2016) prints 50 for all features
     assert rows["mushrooms, T = 1, true mutual information"] > 85
 
 
-def test_expected_correct_records_of_two_classes_are_what_draws_show():
+def test_expected_correct_records_agree_with_draws():
     counts, rng = np.array([[7, 2, 0], [4, 2, 5]]), np.random.default_rng(0)
     noisy = counts + rng.laplace(scale=2.0, size=(200_000, 2, 3))
     won = np.where(noisy[:, 0] > noisy[:, 1], counts[0], counts[1]).sum(axis=1)
@@ -71,7 +71,7 @@ def test_streamed_minimisers_are_those_of_the_table_in_memory(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["area", "precision"])
-def test_one_record_moves_an_area_and_an_average_precision_by_no_more_than_their_bounds(kind):
+def test_one_record_moves_an_area_within_its_bounds(kind):
     """All tables of up to six records with scores 0 to 2, which have ties, and each record that can be added."""
     cells = list(itertools.product((0, 1), range(3)))
 
@@ -100,7 +100,7 @@ def test_one_record_moves_an_area_and_an_average_precision_by_no_more_than_their
     assert share == pytest.approx(1)
 
 
-def test_a_smooth_bound_of_an_area_is_local_at_least_and_changes_by_its_factor_at_most():
+def test_a_smooth_bound_of_an_area_is_smooth_and_large_enough():
     for kind, beta in itertools.product(("area", "precision"), (0.01, 0.1, 1.0)):
         smooth = [smooth_bound(kind, n, beta) for n in range(80)]
         assert (smooth >= local_bounds(kind, 79) * (1 - 1e-12)).all()
@@ -117,7 +117,7 @@ def test_weights_correct_the_table_that_privpfc_publishes():
 
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "gone", "new"), [("adult", "marital-status", "income"), ("bank", "poutcome", "y")])
-def test_the_binary_encoding_of_three_classes_has_the_old_label_for_the_new_one(name, gone, new):
+def test_encoding_of_three_classes_has_the_old_label(name, gone, new):
     data = three_classes(name)
     blocks = [feature.block for feature in data.binary.features]
     assert gone not in blocks

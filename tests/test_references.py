@@ -69,7 +69,7 @@ def test_keys_are_made_of_authors_and_year():
         assert key == authors
 
 
-def test_the_list_is_in_order_after_the_papers_that_are_implemented():
+def test_the_list_of_references_is_sorted():
     assert list(REFERENCES)[5:] == sorted(list(REFERENCES)[5:])
 
 
