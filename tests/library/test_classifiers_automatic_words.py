@@ -47,17 +47,6 @@ def test_a_rare_class_is_not_guessed(epsilon):
         assert beside.score(test, y_test) < majority - 0.2, "the noise of many words predicts the rare class"
 
 
-def test_few_words_that_tell_the_class_are_found():
-    X, y = texts(0.5)
-    X[:, 7] = y
-    test, y_test = texts(0.5, 1000, seed=1)
-    test[:, 7] = y_test
-    model = AutoClassifier(1.0, schema=SCHEMA, random_state=0).fit(X, y)
-    assert model.plan_.look
-    assert model.score(test, y_test) > 0.97
-    assert (model.decision_function(test) > 0).mean() == pytest.approx(0.5, abs=0.05)
-
-
 def test_who_is_right_is_counted_record_by_record():
     rng = np.random.default_rng(0)
     X = rng.integers(2, size=(8, 300)).astype(float)

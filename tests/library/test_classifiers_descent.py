@@ -210,19 +210,6 @@ def test_descent_is_the_naive_loop(name, steps):
     np.testing.assert_allclose(theta[0, 0], expected, rtol=1e-9)
 
 
-def test_a_batch_of_draws_is_many_runs(monkeypatch):
-    X, y = table(300)
-    options = {"n_iterations": 10, "n_records": 300}
-    together = release_descent(X, y, 2, 0.5, 1e-5, 1.0, draws=300, rng=np.random.default_rng(6), **options)[:, 0]
-    rng = np.random.default_rng(7)
-    alone = np.array([release_descent(X, y, 2, 0.5, 1e-5, 1.0, rng=rng, **options)[0, 0] for _ in range(300)])
-    for a, b in zip(together.T, alone.T, strict=True):
-        assert stats.ks_2samp(a, b).pvalue > 1e-3
-    monkeypatch.setattr("dpml.classifiers.linear.descent.CELLS", 1)  # blocks of one record
-    again = release_descent(X, y, 2, 0.5, 1e-5, 1.0, draws=300, rng=np.random.default_rng(6), **options)[:, 0]
-    np.testing.assert_allclose(again, together, atol=1e-9)
-
-
 def test_a_sample_is_the_same_for_all_classes():
     X = np.eye(50)
     targets = [np.zeros(50), np.zeros(50)]

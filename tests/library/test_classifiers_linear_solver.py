@@ -113,23 +113,6 @@ def test_gradient_is_within_tolerance_on_hard_problems(problem, reg_lambda, way,
     assert gradient_norms(X, signs, reg_lambda, theta, b, loss).max() <= tolerance
 
 
-def test_a_batch_takes_equal_records_together(monkeypatch):
-    rng = np.random.default_rng(10)
-    some, some_signs = random_records(rng, 50, 6)
-    place = rng.integers(50, size=4000)
-    X, signs, b = some[place], some_signs[place], rng.normal(size=(30, 6)) * 5
-    sizes, gradient = [], solver.gradient
-
-    def observed(X, *rest):
-        sizes.append(X.shape[0])
-        return gradient(X, *rest)
-
-    monkeypatch.setattr(solver, "gradient", observed)
-    theta = minimiser(X, signs, 1.0, tolerance=TOLERANCE, linear=b)
-    assert max(sizes) <= 50
-    assert gradient_norms(X, signs, 1.0, theta, b).max() <= TOLERANCE
-
-
 def test_rows_of_equal_hashes_that_differ_stay_apart(monkeypatch):
     monkeypatch.setattr(solver, "hash_array", lambda values: np.zeros(len(values), dtype=np.uint64))
     rng = np.random.default_rng(11)

@@ -1,18 +1,14 @@
 """MixedNB: limits, what a model holds, the boundary, what it costs."""
 
-import gc
 import itertools
 import math
-import weakref
 
 import numpy as np
 import pandas as pd
 import pytest
 from each_commit import others_in_full
 from sklearn import naive_bayes
-from sklearn.base import clone
 
-from dpml.budget import Budget
 from dpml.classifiers import MixedNB
 from dpml.classifiers.naive_bayes.cells import Design, cell_counts, entry_bounds, models_from_cells
 from dpml.classifiers.naive_bayes.mixed import METHODS
@@ -23,7 +19,6 @@ from dpml.exceptions import (
     InvalidParameter,
     NoSecureSampler,
     NotPrivate,
-    RelationMismatch,
 )
 from dpml.schema import Feature, Schema
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
@@ -145,53 +140,7 @@ def test_batch_and_estimator_agree(options):
     assert predicted.mean() == pytest.approx(accuracy, abs=1e-12)
 
 
-def test_studies_of_one_data_set_share_and_release_its_table():
-    data = load("census", n=300, seed=1)
-    one, other = MomentsNBStudy(data, "global"), MomentsNBStudy(data, "vaidya", relation="replace-one")
-    assert one.statistics is other.statistics
-    few = BinnedNBStudy(data, columns=data.frame_schema.feature_names[:2])
-    assert few._table is not one._table
-    # methods with other columns of the same table have matrices of their own
-    binned = BinnedNBStudy(data)
-    binned(1.0, draws=1, rng=np.random.default_rng(0), n_bins=4)
-    for design in (one.design, Design(data.frame_schema, 4), Design(data.frame_schema, 4, binary_cells=True)):
-        assert (binned._table.test_matrix(design) != design.matrix(one._table.test)).nnz == 0
-    table, of = weakref.ref(one._table), weakref.ref(data)
-    del data, one, other, few, binned
-    gc.collect()
-    assert of() is None
-    assert table() is None
-
-
 # ---- what it costs --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("options", ALL, ids=NAMES)
-def test_every_fit_is_charged_what_it_costs(options, relation):
-    X, y = table()
-    budget = Budget(50.0, 1e-3, relation)
-    fitted = model(0.6, budget=budget, relation=relation, **options)
-    numeric = options["method"] == "vaidya"
-    if options["method"] == "published" or numeric:
-        with pytest.raises(NotPrivate, match="docs/explanation/errata"):
-            fitted.fit(X, y)
-        assert budget.spent == 0
-        if not numeric:
-            return
-        X = X[["city", "smokes"]]
-        fitted.set_params(schema=SCHEMA.subset(["city", "smokes"]))
-    fitted.fit(X, y)
-    [row] = budget.ledger.to_dict("records")
-    factor = FACTOR[relation]
-    concentrated = options.get("noise", "").endswith("normal")
-    expected = factor * (2 * 0.6 + 1) if numeric else 0.0 if concentrated else 0.6
-    assert row["epsilon"] == pytest.approx(expected)
-    assert row["rho"] == pytest.approx(0.18 if concentrated else 0.0)
-    assert row["delta"] == options.get("delta", 0.0)
-    other = "replace-one" if relation == "add-remove" else "add-remove"
-    with pytest.raises(RelationMismatch):
-        clone(fitted).set_params(relation=other).fit(X, y)
 
 
 def test_only_the_default_method_can_be_released():

@@ -3,12 +3,11 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import betainc, betaln, comb
 
-from dpml.classifiers import BernoulliNB, MixedNB
+from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes.posterior import (
     CONCENTRATIONS,
     MOST_RECORDS,
@@ -173,24 +172,6 @@ def binary_table(n=2000, seed=0):
     return (rng.random((n, 6)) < np.where(y[:, None] == 1, 0.7, 0.2)).astype(int), y
 
 
-SCHEMA = Schema(
-    (
-        Feature("age", "numeric", lower=0, upper=100),
-        Feature("city", "categorical", ("a", "b", "c")),
-        Feature("smokes"),
-    ),
-    n_lower=1000,
-)
-
-
-def mixed_table(n=3000, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    age = np.clip(rng.normal(30 + 30 * y, 10), 0, 100)
-    city = rng.choice(["a", "b", "c"], size=n, p=[0.6, 0.3, 0.1])
-    return pd.DataFrame({"age": age, "city": city, "smokes": (rng.random(n) < 0.2 + 0.4 * y).astype(int)}), y
-
-
 def bernoulli(epsilon=1.0, **options):
     return BernoulliNB(epsilon, schema=Schema.binary(6, n_lower=1000), shrinkage="posterior", random_state=1, **options)
 
@@ -207,19 +188,6 @@ def test_bernoulli_predicts_and_says_what_it_knows():
     narrow = model.rates_interval(0.5)
     assert ((narrow["upper"] - narrow["lower"]) < (table["upper"] - table["lower"])).all()
     assert (model.predict(X) == y).mean() > 0.85
-
-
-def test_mixed_has_a_row_for_every_cell_and_every_one():
-    frame, y = mixed_table()
-    model = MixedNB(1.0, schema=SCHEMA, n_bins=4, **POSTERIOR).fit(frame, y)
-    table = model.rates_interval()
-    assert len(table) == 2 * (4 + 3 + 1)
-    assert table.loc[table["feature"] == "age", "value"].iloc[2] == pd.Interval(25, 50, closed="left")
-    assert set(table.loc[table["feature"] == "city", "value"]) == {"a", "b", "c"}
-    smokes = table[table["feature"] == "smokes"].set_index("class")["rate"]
-    assert smokes.to_numpy() == pytest.approx([0.2, 0.6], abs=0.05)
-    np.testing.assert_allclose(np.exp(model.feature_log_prob_["smokes"][:, 1]), smokes)
-    assert (model.predict(frame) == y).mean() > 0.85
 
 
 def test_attribute_counts_are_divided_by_a_records_share():

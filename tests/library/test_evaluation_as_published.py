@@ -18,7 +18,7 @@ from dpml.evaluation import (
     quantile_thresholds,
     recursive_medians,
 )
-from dpml.evaluation.as_published import fixed_space, roc_from_sums
+from dpml.evaluation.as_published import roc_from_sums
 from dpml.mechanisms import Laplace, Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 from dpml.mechanisms.smooth.admissible import cauchy_scale
@@ -52,14 +52,6 @@ def rng(seed=0):
 
 
 # ---- public thresholds and the number of records --------------------------------------------------------------------
-
-
-def test_even_thresholds_by_hand():
-    np.testing.assert_allclose(fixed_space(5), [np.inf, 0.8, 0.6, 0.4, 0.2, 0])
-    np.testing.assert_array_equal(fixed_space(1), [np.inf, 0])
-    log_odds = fixed_space(4, "log-odds")
-    np.testing.assert_allclose(log_odds[1:-1], np.sinh(np.arcsinh(30) * np.array([0.5, 0, -0.5])), atol=1e-12)
-    assert log_odds[0] == np.inf == -log_odds[-1]
 
 
 def test_noisy_n_is_geometric():
@@ -135,16 +127,6 @@ def test_first_cut_is_the_median_plus_cauchy_noise(calibration, relation):
     inside = cuts[cuts != 0.5]
     truncated = lambda t: (law.cdf(t) - law.cdf(0)) / (1 - outside)  # noqa: E731
     assert stats.kstest(inside, truncated).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_a_large_epsilon_halves_the_scores(name):
-    x = rng(4).random(2000) ** 3
-    thresholds = DRAWN[name](x, 1e6, rng=rng(5), draws=20)
-    counts = -np.diff([[np.sum(x < t) for t in row] for row in thresholds], axis=1)
-    m = thresholds.shape[1] - 1
-    # a median stands on a score, which falls on either side of the noisy cut and out of neither
-    assert (np.abs(counts - 2000 / m) <= 4).all()
 
 
 @pytest.mark.parametrize(("m", "q"), [(2, 0.5), (3, 1 / 3)])

@@ -79,25 +79,6 @@ def test_area_between_by_hand(first, second, area):
     assert area_between(*second, *first) == pytest.approx(area, abs=1e-15)
 
 
-def test_area_between_against_a_fine_integral():
-    rng = np.random.default_rng(0)
-    draws = 20
-    # steps on a coarse grid make many ties and vertical steps
-    f = np.sort(rng.integers(0, 12, (2, draws, 15)) / 11.0, axis=-1)
-    t = np.sort(rng.random((2, draws, 15)), axis=-1)
-    for a in (f, t):
-        a[..., 0], a[..., -1] = 0, 1
-    areas = area_between(f[0], t[0], f[1], t[1])
-    middle = (np.arange(110_000) + 0.5) / 110_000
-    for i in range(draws):
-        gap = np.interp(middle, f[0, i], t[0, i]) - np.interp(middle, f[1, i], t[1, i])
-        assert areas[i] == pytest.approx(np.abs(gap).mean(), abs=1e-7)
-        assert area_between(f[0, i], t[0, i], f[1, i], t[1, i]) == areas[i]
-    single = area_between(f[0, 3], t[0, 3], f[1], t[1])
-    assert single.shape == (draws,)
-    assert single[3] == areas[3]
-
-
 # ---- quality of a selection --------------------------------------------------------------------------------------
 
 

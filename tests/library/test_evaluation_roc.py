@@ -15,7 +15,6 @@ from dpml.evaluation import (
     private_roc_curve,
     roc_from_histogram,
     roc_histogram,
-    roc_thresholds,
 )
 from dpml.exceptions import InvalidData, InvalidParameter
 
@@ -120,20 +119,6 @@ def test_a_large_epsilon_gives_the_binned_true_curve(n_bins):
     for k, threshold in enumerate(thresholds):
         assert fpr[k] == pytest.approx((p[y == 0] >= threshold).mean(), abs=1e-6)
         assert tpr[k] == pytest.approx((p[y == 1] >= threshold).mean(), abs=1e-6)
-
-
-def test_binning_error_is_at_most_the_crossed_rectangles():
-    y, log_odds = scores()
-    true_fpr, true_tpr, _ = roc_curve(y, log_odds)
-    errors = []
-    for n_bins in (8, 16, 200, 2000):
-        thresholds = roc_thresholds(n_bins, "log-odds")
-        fpr, tpr = roc_from_histogram(roc_histogram(y, log_odds, thresholds, score_scale="log-odds"))
-        errors.append(area_between(true_fpr, true_tpr, fpr, tpr))
-        # both curves are monotone between the same corners; the chord is at most half a rectangle away
-        assert errors[-1] <= np.sum(np.diff(fpr) * np.diff(tpr)) / 2 + 1e-12
-    assert errors[1] < 0.01
-    assert errors[3] < errors[1] / 10
 
 
 def test_auc_is_nearly_unbiased_on_many_records():

@@ -146,21 +146,6 @@ def test_one_grid_for_each_draw_is_a_fit_for_each_draw(census, epsilon):
     assert (found["auc"] > 0.6).all()
 
 
-def test_draws_are_divided_among_grids_and_differ(census, monkeypatch):
-    from dpml.studies import mixed
-
-    calls, release = [], mixed.release_table
-    monkeypatch.setattr(
-        mixed, "release_table", lambda *args, **own: calls.append(own["draws"]) or release(*args, **own)
-    )
-    study = AutoStudy(census)
-    found = study(0.3, draws=5, grids=2, predictions=True, rng=rng())["predictions"]
-    assert calls == [3, 2]
-    assert len(np.unique(found, axis=0)) == 5
-    with pytest.raises(InvalidParameter, match="draws"):
-        study(1.0, draws=0, rng=rng())
-
-
 def test_the_study_is_the_search_in_batches():
     """Mean accuracies of 25 searches and of 25 draws of the study agree to 5 standard errors."""
     data = load("toy")

@@ -137,7 +137,7 @@ def test_a_replaced_record_moves_the_machine_within_the_bound():
     assert max(moved) > 0.2 * bound, "the tables are worth the test"
 
 
-def test_weights_of_a_uniform_table_leave_its_attributes_independent():
+def test_weights_of_a_uniform_table_keep_independence():
     """A uniform table times e^(β·x) is a product, so that it tells nothing of how the label depends on the others."""
     sizes = (3, 4, 2)
     schema = Schema(tuple(Feature(name, "categorical", tuple(range(k))) for name, k in zip("abc", sizes, strict=True)))
