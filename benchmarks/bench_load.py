@@ -41,7 +41,7 @@ from pathlib import Path
 from bench_app import ROOT, free_port
 from bench_house import descendants, memory, processor
 from dpml_app.page_list import PAGES
-from dpml_app.serving.serve import HEALTH
+from dpml_app.serving.serve import HEALTH, healthy
 from nginx_proxy import PASSWORD, Proxy
 from socket_session import Dropped, SocketSession
 from tornado.httpclient import HTTPClientError
@@ -89,8 +89,7 @@ def deployed(folder: Path, count: int) -> Iterator[tuple[Proxy, list[int]]]:
             servers.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=out))
     try:
         for each, server in zip(ports, servers, strict=True):
-            check = [sys.executable, "-m", "dpml_app", "--port", str(each), "--check"]
-            while subprocess.run(check, capture_output=True).returncode:
+            while not healthy(each):
                 if server.poll() is not None:
                     raise SystemExit((folder / f"log-{each}").read_text())
                 time.sleep(0.5)

@@ -10,14 +10,10 @@ from contextlib import suppress
 from typing import Any
 from urllib.request import urlopen
 
-from bokeh.application.handlers import FunctionHandler
-from bokeh.document import Document
-
 from dpml.exceptions import InvalidParameter
 from dpml_app.serving import log
 from dpml_app.serving.headers import SecurityHeaders
 from dpml_app.serving.limits import IDLE_MINUTES, UPLOAD_MB, check_all, most
-from dpml_app.serving.session_ids import OwnSessions
 
 PORT = 5006
 HEALTH = "healthz"
@@ -73,16 +69,20 @@ def set_limits(asked: argparse.Namespace) -> None:
 
 def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -> Any:
     """Return a server that listens and is not started."""
+    # here, so that a health check does not import them
     import panel as pn
+    from bokeh.application.handlers import FunctionHandler
     from bokeh.settings import settings
     from bokeh.util.token import generate_secret_key
     from panel.io.application import Application
     from panel.io.state import set_curdoc
 
+    from dpml_app.serving.session_ids import OwnSessions
+
     settings.perform_document_validation = False  # the tests validate every page
     build = load_app()
 
-    def modify(doc: Document) -> None:
+    def modify(doc: Any) -> None:
         with set_curdoc(doc):
             build().server_doc(doc)
 
