@@ -182,6 +182,7 @@ def test_a_secure_release_is_of_integers():
 
 @pytest.mark.parametrize("kind", [MST, AIM])
 def test_a_fit_is_charged_its_rho_which_is_epsilon_at_delta(kind, monkeypatch):
+    monkeypatch.setattr(graphical, "_expected", independent)
     monkeypatch.setattr(kind, "_model", lambda *_: None)
     schema, frame = SCHEMA.subset(["pet", "owner"]), people(300)[["pet", "owner", "wealth"]]
     budget = Budget(2.0, DELTA)

@@ -24,7 +24,7 @@ from dpml.publishing.privbayes import (
 )
 from dpml.schema import Feature, Schema
 
-SHAPES = [((2, 2), 5), ((2, 3), 2), ((3, 3), 1)]
+SHAPES = [((2, 2), 4), ((2, 3), 2), ((3, 3), 1)]
 
 
 def neighbours(shape, most):

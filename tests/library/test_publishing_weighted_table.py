@@ -216,7 +216,7 @@ def test_intervals_cover_the_truth_on_another_public_sample():
     assert held >= 0.94
 
 
-@pytest.mark.parametrize("strength", [0.3, 0.6])
+@pytest.mark.parametrize("strength", others_in_full([0.3, 0.6], 0.6))
 def test_released_pairs_widen_intervals_for_interactions(strength):
     """Interactions in the ratio of which the model has none or few."""
     plain, narrow = coverage(strength, 5.0, 40, method="moments")
