@@ -16,6 +16,7 @@ from dpml.classifiers.automatic import Layout, Plan, default_plan, histograms, q
 from dpml.classifiers.automatic.layout import (
     CLEAR,
     MOST_CLASSES,
+    MOST_GROUPS,
     cell_edges,
     pruned,
     public_levels,
@@ -378,3 +379,17 @@ def test_the_map_of_a_fit_adds_up_and_names_what_was_done(n_lower, epsilon, rela
     grid = model._model_of_table.grid
     named = [model._model_of_table.layout.everything[a].feature.name for a in grid.attributes]
     assert [each.split(" (")[0] for each in parts.loc["grid", "columns"].split(", ")] == named
+
+
+def test_counts_have_more_groups_under_less_noise():
+    # so many weights that counts are taken instead
+    features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
+
+    def chosen(classes, records):
+        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), records / 1000)
+        return plan.addition, plan.grid_share, plan.most_groups
+
+    assert chosen(2, 78) == ("none", 1.0, MOST_GROUPS)
+    assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
+    # forty attributes: half of so many counts of each class as there are records times ε for it
+    assert [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]

@@ -17,7 +17,7 @@ from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, PrivPfCClassifier
 from dpml.classifiers.linear.descent import gaussian_objective_noise
 from dpml.classifiers.linear.perturbation import SOLVER_SHARE
-from dpml.exceptions import FactWarning, InvalidParameter, NoSecureSampler
+from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.noise import NormalNoise, gaussian_sigma
 from dpml.schema import Feature, Schema
@@ -159,3 +159,16 @@ def test_with_a_delta_weights_of_a_wide_table_get_gaussian_noise(relation):
         AutoClassifier(2.0, release=True, **options).fit(table, y)
     with pytest.raises(InvalidParameter, match="delta"):
         AutoClassifier(2.0, delta=1.0, schema=schema).fit(table, y)
+
+
+def test_a_missing_column_of_the_schema_is_refused():
+    table, y = people(n=100)
+    budget = Budget(1.0)
+    model = AutoClassifier(1.0, schema=SCHEMA, budget=budget, random_state=0)
+    for options in ({}, {"on_invalid": "clip"}):
+        with pytest.raises(InvalidData, match="column 'job' of the schema is missing in X"):
+            model.set_params(**options).fit(table.drop(columns="job"), y)
+    assert not len(budget.ledger)
+    few = Schema(FEATURES, ("no", "yes")).subset(["age", "owner"])
+    model = AutoClassifier(1.0, schema=few, random_state=0).fit(table[["age", "owner"]], y)
+    assert len(model.predict(table[["owner", "age"]])) == 100

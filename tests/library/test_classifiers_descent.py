@@ -8,9 +8,11 @@ import pytest
 from each_commit import others_in_full
 from scipy import stats
 
-from dpml.classifiers import LogisticRegression
+from dpml.classifiers import LinearSVC, LogisticRegression
+from dpml.classifiers.linear import minimiser
 from dpml.classifiers.linear.descent import (
     _gradient_sums,
+    default_iterations,
     descent_noise,
     gaussian_objective_noise,
     release_approximate_minima,
@@ -18,8 +20,9 @@ from dpml.classifiers.linear.descent import (
 )
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge
 from dpml.encoding import unit_scale
-from dpml.exceptions import MissingExtra
+from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms.noise import gaussian_delta, gaussian_sigma
+from dpml.schema import Schema
 
 RELATIONS = ["add-remove", "replace-one"]
 LOSSES = {"logistic": LOGISTIC, "hinge": HuberHinge(0.5)}
@@ -221,3 +224,32 @@ def test_a_sample_is_the_same_for_all_classes():
     # 100,000 coin tosses: 5 standard errors
     assert present.mean() == pytest.approx(0.3, abs=5 * math.sqrt(0.21 / 100_000))
     assert abs(np.corrcoef(present[:, 0], present[:, 1])[0, 1]) < 5 / math.sqrt(2000)
+
+
+def test_sampling_is_refused_under_replace_one():
+    model = LinearSVC(1.0, method="noisy-descent", sampling_rate=0.5, relation="replace-one")
+    with pytest.raises(InvalidParameter, match="sampling_rate"):
+        model.fit(np.eye(4, dtype=int), [0, 1, 0, 1])
+
+
+def test_a_sampled_descent_learns():
+    X, y = table(4000)
+    theta = release_descent(
+        X, y, 2, 2.0, 1e-5, 1.0, sampling_rate=0.1, n_iterations=60, draws=5, rng=np.random.default_rng(9)
+    )
+    best = minimiser(X, 2.0 * y - 1, 1.0)
+    cosine = theta[:, 0] @ best / np.linalg.norm(theta[:, 0], axis=1) / np.linalg.norm(best)
+    assert cosine.min() > 0.8
+
+
+def test_public_rule_and_stated_number_of_records():
+    assert [default_iterations(e) for e in (1e-9, 0.25, 1e9)] == [10, 50, 300]
+    X, y = np.eye(6, dtype=int), np.array([0, 1] * 3)
+    options = {"method": "noisy-descent", "random_state": 0, "n_iterations": 3, "reg_lambda": 1.0}
+    stated = LogisticRegression(1.0, schema=Schema.binary(6, row_bound=6, n_rows=6), **options).fit(X, y)
+    theta = release_descent(
+        unit_scale(X, 6), y, 2, 1.0, 1e-5, 1.0, n_iterations=3, n_records=6, rng=np.random.default_rng(0)
+    )
+    np.testing.assert_allclose(stated.coef_[0], theta[0, 0, :-1] / math.sqrt(7))
+    counted = LogisticRegression(1.0, schema=Schema.binary(6, row_bound=6), **options).fit(X, y)
+    assert np.abs(counted.coef_ - stated.coef_).max() > 1e-6

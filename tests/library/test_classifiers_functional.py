@@ -20,6 +20,7 @@ from dpml.classifiers.linear.functional import (
     taylor_coefficients,
 )
 from dpml.encoding import unit_scale
+from dpml.exceptions import InvalidData
 from dpml.schema import Schema
 
 RELATIONS = ["add-remove", "replace-one"]
@@ -247,3 +248,9 @@ def test_the_sensitivity_of_adding_is_attained(D, n_classes):
         own = functional_sensitivity(D, relation=relation, n_classes=n_classes)
         improved, original = (functional_sensitivity(D, relation=relation, sensitivity=s) for s in SENSITIVITIES[1:])
         assert own <= improved <= original
+
+
+@pytest.mark.parametrize(("X", "n_nonzero"), [([[0.9, 0.9]], None), ([[0.5, 0.5]], 1), ([[np.nan, 0]], None)])
+def test_records_that_break_a_public_bound_are_refused(X, n_nonzero):
+    with pytest.raises(InvalidData):
+        taylor_coefficients(np.array(X), [1], n_nonzero=n_nonzero)

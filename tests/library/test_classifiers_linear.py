@@ -21,6 +21,7 @@ from dpml.classifiers.linear import (
     release_weights,
     squared_norm_bound,
 )
+from dpml.classifiers.linear_classifier import default_linear_method
 from dpml.datasets import load
 from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.exceptions import (
@@ -187,3 +188,18 @@ def test_accuracy_on_real_data(name, epsilon, accuracy):
     if (name, epsilon) == ("adult", 1.0):
         scores = [roc_auc_score(data.y_test, model.decision_function(data.X_test)) for model in models]
         assert np.mean(scores) > 0.893
+
+
+def test_the_rule_counts_records_for_each_column():
+    one_hot = load("census").schema  # 84 columns of 14 attributes, 20,000 records
+    assert default_linear_method(one_hot, 12 * 84 / 20_000) == "objective"
+    assert default_linear_method(one_hot, 0.999 * 12 * 84 / 20_000) == "naive-bayes"
+    words = Schema.binary(100, n_lower=5000)
+    assert [default_linear_method(words, e) for e in (3.9, 4.0)] == ["naive-bayes", "objective"]
+    three = Schema.binary(100, classes=(0, 1, 2), n_lower=5000)
+    assert [default_linear_method(three, e) for e in (11.9, 12.0)] == ["naive-bayes", "objective"]
+    five = Schema.binary(100, classes=tuple(range(5)), n_lower=5000)
+    assert [default_linear_method(five, e) for e in (39.9, 40.0)] == ["naive-bayes", "objective"]
+    assert default_linear_method(Schema.binary(100), 10.0) == "naive-bayes"
+    number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
+    assert default_linear_method(number, 0.01) == "objective"

@@ -22,6 +22,7 @@ from dpml.classifiers.linear import (
 from dpml.classifiers.linear.perturbation import MARGIN, PerturbedMinimum, SecureMinimum
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, gradient, minimise
 from dpml.encoding import unit_scale
+from dpml.exceptions import NoSecureSampler
 from dpml.mechanisms import OneHotNorm
 from dpml.mechanisms.norms import NormGamma, contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
@@ -409,3 +410,11 @@ def test_privacy_loss_with_laplace_noise_is_at_most_epsilon(epsilon, reg_lambda,
         ratio = np.abs(one(theta, rate, raised * 0.5, 1) - two(theta, rate, raised * 0.5, 1)).max()
         largest = max(largest, ratio)
     assert 0.3 * epsilon < largest <= epsilon * (1 + 1e-9)
+
+
+def test_only_the_noise_that_has_a_secure_sampler_is_taken():
+    X, signs = ROWS, np.ones(6)
+    with pytest.raises(NoSecureSampler, match="OneHotNorm"):
+        release_objective(X, signs, 1.0, 1.0, secure=True)
+    with pytest.raises(NoSecureSampler, match="rng"):
+        released((X, signs), rng=np.random.default_rng(0))

@@ -21,6 +21,7 @@ from dpml.classifiers.local_search import (
 )
 from dpml.classifiers.local_search.search import largest_score
 from dpml.exceptions import (
+    InvalidData,
     InvalidSchema,
     NoSecureSampler,
 )
@@ -247,3 +248,14 @@ def test_numbers_are_centred_by_public_bounds(kind):
     assert scores[1] - scores[0] == pytest.approx(30 * model.coef_[0, 0])
     with pytest.raises(InvalidSchema, match="one-hot"):
         kind(1.0, schema=Schema((Feature("job", "categorical", ("x", "y")),))).fit(pd.DataFrame({"job": ["x"]}), [0])
+
+
+def test_records_that_are_not_what_is_stated_are_refused():
+    with pytest.raises(InvalidData, match="at most 1 ones"):
+        Records([[1, 1]], [1], 1)
+    with pytest.raises(InvalidData, match=r"\[-1, 1\]"):
+        Records([[1, 2]], [1], 2, [False, True])
+    with pytest.raises(InvalidData, match="ones"):
+        Records([[0.5, 1]], [1], 2)
+    with pytest.raises(InvalidData, match="signs"):
+        Records([[1, 1]], [0], 2)

@@ -21,7 +21,7 @@ from dpml.exceptions import (
     NotPrivate,
 )
 from dpml.schema import Feature, Schema
-from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.sweep import sweep
 
 CITIES = ("Bern", "Oslo", "Rome")
@@ -248,3 +248,14 @@ def test_ours_is_not_below_any_private_method(name, epsilon, data_home):
         theirs = mean_accuracy(MomentsNBStudy(data, method), epsilon, noise=noise)
         difference = ours.to_numpy() - theirs.to_numpy()
         assert difference.mean() >= -2 * difference.std(ddof=1) / math.sqrt(50), (method, noise)
+
+
+def test_a_study_without_noise_is_the_non_private_one():
+    data = load("census", n=300, seed=1)
+    for study, options in ((BinnedNBStudy(data), {"n_bins": 8}), (MomentsNBStudy(data, "global"), {})):
+        exact = non_private_mixed_nb(data, **options)["accuracy"]
+        likelihood = {} if options else {"likelihood": "gaussian"}
+        result = study(1e9, draws=3, rng=np.random.default_rng(0), auc=True, **options, **likelihood)
+        # the census rule keeps fewer ones than there are only where a feature is binary
+        np.testing.assert_allclose(result["accuracy"], exact, atol=0.03)
+        assert (result["auc"] > 0.5).all()

@@ -3,11 +3,12 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import betainc, betaln, comb
 
-from dpml.classifiers import BernoulliNB
+from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.classifiers.naive_bayes.posterior import (
     CONCENTRATIONS,
     MOST_RECORDS,
@@ -217,3 +218,34 @@ def test_a_class_too_large_for_the_table_is_scaled_down():
     ]
     assert shares[0] == pytest.approx([0.3, 0.6], abs=0.002)
     assert shares[1] == pytest.approx(shares[0], abs=1e-4)
+
+
+SCHEMA = Schema(
+    (
+        Feature("age", "numeric", lower=0, upper=100),
+        Feature("city", "categorical", ("a", "b", "c")),
+        Feature("smokes"),
+    ),
+    n_lower=1000,
+)
+
+
+def mixed_table(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    age = np.clip(rng.normal(30 + 30 * y, 10), 0, 100)
+    city = rng.choice(["a", "b", "c"], size=n, p=[0.6, 0.3, 0.1])
+    return pd.DataFrame({"age": age, "city": city, "smokes": (rng.random(n) < 0.2 + 0.4 * y).astype(int)}), y
+
+
+def test_mixed_has_a_row_for_every_cell_and_every_one():
+    frame, y = mixed_table()
+    model = MixedNB(1.0, schema=SCHEMA, n_bins=4, **POSTERIOR).fit(frame, y)
+    table = model.rates_interval()
+    assert len(table) == 2 * (4 + 3 + 1)
+    assert table.loc[table["feature"] == "age", "value"].iloc[2] == pd.Interval(25, 50, closed="left")
+    assert set(table.loc[table["feature"] == "city", "value"]) == {"a", "b", "c"}
+    smokes = table[table["feature"] == "smokes"].set_index("class")["rate"]
+    assert smokes.to_numpy() == pytest.approx([0.2, 0.6], abs=0.05)
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_["smokes"][:, 1]), smokes)
+    assert (model.predict(frame) == y).mean() > 0.85

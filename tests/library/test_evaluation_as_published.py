@@ -18,7 +18,8 @@ from dpml.evaluation import (
     quantile_thresholds,
     recursive_medians,
 )
-from dpml.evaluation.as_published import roc_from_sums
+from dpml.evaluation.as_published import fixed_space, roc_from_sums
+from dpml.exceptions import NotPrivate
 from dpml.mechanisms import Laplace, Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 from dpml.mechanisms.smooth.admissible import cauchy_scale
@@ -279,3 +280,43 @@ def test_fixed_space_without_a_number_reveals_n():
     for alpha, n_thresholds in ((1.0, 101), (0.25, 26), (0.001, 2)):
         curve = published_roc_curve(*data(100), 1.0, rng=np.random.default_rng(0), method="fixed-space", alpha=alpha)
         assert curve[2].shape == (n_thresholds,)
+
+
+def test_even_thresholds_by_hand():
+    np.testing.assert_allclose(fixed_space(5), [np.inf, 0.8, 0.6, 0.4, 0.2, 0])
+    np.testing.assert_array_equal(fixed_space(1), [np.inf, 0])
+    log_odds = fixed_space(4, "log-odds")
+    np.testing.assert_allclose(log_odds[1:-1], np.sinh(np.arcsinh(30) * np.array([0.5, 0, -0.5])), atol=1e-12)
+    assert log_odds[0] == np.inf == -log_odds[-1]
+
+
+def test_the_positive_label_and_log_odds():
+    y, s = data()
+    words = np.array(["spam", "ham"])[y]
+    options = {"k": 3, "draws": 2}
+    expected = published_roc_curve(y, s, 1.0, rng=np.random.default_rng(0), **options)
+    for classes in (("spam", "ham"), ("ham", "spam")):
+        found = published_roc_curve(
+            words, s, 1.0, rng=np.random.default_rng(0), classes=classes, pos_label="ham", **options
+        )
+        for a, b in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(a, b)
+    curve = published_roc_curve(
+        y, np.log(s / (1 - s)), 1e7, rng=np.random.default_rng(0), score_scale="log-odds", **options
+    )
+    assert_valid_at(*curve)
+    assert curve[2][0, -1] == -np.inf
+
+
+def test_budget_is_charged_once_and_refuses_non_private():
+    y, s = data(50)
+    budget, generator = Budget(1.0), np.random.default_rng(0)
+    published_roc_curve(y, s, 0.2, rng=generator, k=2, draws=3, budget=budget)
+    assert budget.ledger["epsilon"].tolist() == pytest.approx([0.6])
+    state = generator.bit_generator.state
+    for method in ("laplace", "fixed-space"):
+        with pytest.raises(NotPrivate, match="it takes no budget"):
+            published_roc_curve(y, s, 0.1, rng=generator, method=method, budget=budget)
+    assert generator.bit_generator.state == state
+    published_roc_curve(y, s, 0.1, rng=generator, method="fixed-space", n_thresholds=9, budget=budget)
+    assert budget.ledger["epsilon"].sum() == pytest.approx(0.7)

@@ -7,6 +7,7 @@ import pytest
 from binary_tables import told_by_all
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import BernoulliNB as ExactNB
 from sklearn.pipeline import Pipeline
 
 from dpml.budget import Budget, charge
@@ -17,6 +18,8 @@ from dpml.exceptions import (
     InvalidData,
     InvalidParameter,
     InvalidSchema,
+    NoSecureSampler,
+    NotPrivate,
     RelationMismatch,
 )
 from dpml.schema import Schema
@@ -186,3 +189,33 @@ def test_a_probability_rounded_beyond_1_counts_as_1():
     rng = np.random.default_rng(0)
     result = private_cross_val_score(Recorder(), X, y, 1e9, rng=rng)
     assert result.evaluation.n_records() == pytest.approx(60)
+
+
+def test_what_is_not_private_is_refused():
+    X, y = table(n=200)
+    rng = np.random.default_rng(0)
+    with pytest.raises(NotPrivate, match="BernoulliNB takes no ε"):
+        private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng)
+    declared = Recorder()
+    declared.private = False
+    with pytest.raises(NotPrivate):
+        private_cross_val_score(declared, *scored(), 1.0, rng=rng)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"n_folds": 1}, InvalidParameter, "n_folds"),
+        ({"folds": np.full(300, 5)}, InvalidParameter, "folds"),
+        ({"relation": "replace-one"}, InvalidParameter, "`relation` must be .*Got 'add-remove'"),
+        ({"y": [0, 1]}, InvalidData, "different lengths"),
+        ({"release": True, "rng": None}, NoSecureSampler, "no release mode"),
+    ],
+)
+def test_bad_parameters_are_named(options, error, match):
+    if options.get("release"):
+        pytest.importorskip("opendp")
+    X, y = scored()
+    good = {"y": y, "rng": np.random.default_rng(0)}
+    with pytest.raises(error, match=match):
+        private_cross_val_score(Recorder(), X, epsilon_evaluation=1.0, **good | options)

@@ -267,27 +267,6 @@ def test_secure_sums_are_on_a_grid_and_near_the_exact_ones():
     assert features.whole.tolist() == [True] * 3 + [False] + [True] * 2 + [False] * 3
 
 
-BLOCKS = Schema((Feature("a", block="x"), Feature("b", block="x"), Feature("c"), Feature("d")), row_bound=2, n_rows=3)
-
-
-def test_a_record_with_too_many_ones_is_refused_or_clipped():
-    features = RatioFeatures(BLOCKS)
-    twice, long = np.array([[1.0, 1, 0, 0]]), np.array([[0.0, 1, 1, 1]])
-    with pytest.raises(InvalidData, match="two ones in the block 'x'"):
-        features.parts(twice)
-    with pytest.raises(InvalidData, match="more ones than the schema's row_bound = 2"):
-        features.parts(long)
-    assert features.matrix(features.parts(twice, "clip")).tolist() == [[1, 0, 0, 0]]
-    assert features.matrix(features.parts(long, "clip")).tolist() == [[0, 1, 1, 0]]
-    rest = np.eye(4)[:2]
-    for record, named in ((twice, "two ones in the block 'x'"), (long, "more ones than the schema's row_bound = 2")):
-        budget, table = Budget(1.0, relation="replace-one"), np.vstack([rest, record])
-        with pytest.raises(InvalidData, match=named):
-            ImportanceWeights(1.0, schema=BLOCKS, budget=budget, random_state=0).fit(table, rest)
-        assert not budget.spent
-        ImportanceWeights(1.0, schema=BLOCKS, on_invalid="clip", random_state=0).fit(table, rest)
-
-
 WRONG = [
     {"epsilon": 0}, {"reg_lambda": "best"}, {"reg_lambda": 0}, {"reg_lambda": None}, {"method": "no"},
     {"calibration": "no"}, {"pairs": -1}, {"pairs": [("pet", "horse")]}, {"pairs": [("pet", "pet")]}, {"pairs": [3]},
@@ -355,3 +334,35 @@ def test_few_records_with_most_weight_are_told():
         published = model.weighted(public)
     assert published.n_half <= 20
     assert published.effective_sample_size == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+
+
+BLOCKS = Schema((Feature("a", block="x"), Feature("b", block="x"), Feature("c"), Feature("d")), row_bound=2, n_rows=3)
+
+
+def test_a_record_with_too_many_ones_is_refused_or_clipped():
+    features = RatioFeatures(BLOCKS)
+    twice, long = np.array([[1.0, 1, 0, 0]]), np.array([[0.0, 1, 1, 1]])
+    with pytest.raises(InvalidData, match="two ones in the block 'x'"):
+        features.parts(twice)
+    with pytest.raises(InvalidData, match="more ones than the schema's row_bound = 2"):
+        features.parts(long)
+    assert features.matrix(features.parts(twice, "clip")).tolist() == [[1, 0, 0, 0]]
+    assert features.matrix(features.parts(long, "clip")).tolist() == [[0, 1, 1, 0]]
+    rest = np.eye(4)[:2]
+    for record, named in ((twice, "two ones in the block 'x'"), (long, "more ones than the schema's row_bound = 2")):
+        budget, table = Budget(1.0, relation="replace-one"), np.vstack([rest, record])
+        with pytest.raises(InvalidData, match=named):
+            ImportanceWeights(1.0, schema=BLOCKS, budget=budget, random_state=0).fit(table, rest)
+        assert not budget.spent
+        ImportanceWeights(1.0, schema=BLOCKS, on_invalid="clip", random_state=0).fit(table, rest)
+
+
+def test_the_number_of_records_is_the_one_that_is_stated():
+    model = ImportanceWeights(1.0, schema=BLOCKS, random_state=0)
+    with pytest.raises(InvalidData, match="X_private has 2 records: it must have 3"):
+        model.fit(np.eye(4)[:2], np.eye(4))
+    with pytest.raises(InvalidData, match="X_private has 0 records"):
+        ImportanceWeights(1.0, random_state=0).fit(np.zeros((0, 4)), np.eye(4))
+    with pytest.raises(InvalidData, match="X_public has 0 records"):
+        model.fit(np.eye(4)[:3], np.zeros((0, 4)))
+    assert model.fit(np.eye(4)[:3], np.eye(4)).n_private_ == 3

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from each_commit import others_in_full
+from observing import observing
 from pet_table import SCHEMA, people
 from sklearn.metrics import mutual_info_score
 
 from dpml.classifiers.grid import Records
-from dpml.publishing import PrivBayes
+from dpml.mechanisms.private import opened
+from dpml.publishing import PrivBayes, privbayes
 from dpml.publishing.privbayes import (
     dependence,
     dependence_range,
@@ -22,7 +24,7 @@ from dpml.publishing.privbayes import (
 )
 from dpml.schema import Feature, Schema
 
-SHAPES = [((2, 2), 5), ((2, 3), 2), ((3, 3), 1)]
+SHAPES = [((2, 2), 4), ((2, 3), 2), ((3, 3), 1)]
 
 
 def neighbours(shape, most):
@@ -161,3 +163,14 @@ def test_what_is_drawn_has_the_joint_shares(score):
     for key in itertools.product("xyz", (0, 1), (0, 1)):
         shares = [((t["a"] == key[0]) & (t["b"] == key[1]) & (t["c"] == key[2])).mean() for t in (frame, table)]
         assert shares[0] == pytest.approx(shares[1], abs=0.02)
+
+
+def test_many_attributes_have_fewer_parents(monkeypatch):
+    X = np.random.default_rng(0).integers(2, size=(300, 12))
+    monkeypatch.setattr(privbayes, "MOST_CANDIDATES", 40)
+    with observing() as passed:
+        model = PrivBayes(1e6, degree=3, random_state=0).fit(X, X[:, 0])
+    seen = [np.size(opened(statistic)) for _, statistic in passed]
+    assert seen[0] == 1
+    assert max(seen[1:-1]) <= 42  # 40, or each of the others with each of those before it
+    assert {len(parents) for _, parents in model.network_} == {0, 1, 2, 3}

@@ -8,10 +8,14 @@ import pandas as pd
 import pytest
 from each_commit import others_in_full
 from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from dpml.budget import Budget
-from dpml.exceptions import BudgetExceeded, RelationMismatch
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights, release_answers, release_table
 from dpml.publishing.density_ratio import METHODS, balanced_minimiser
@@ -163,23 +167,6 @@ def _block(number):
     return [Feature(f"{number}{c}", block=str(number), exhaustive=True) for c in "ab"]
 
 
-@pytest.mark.parametrize("which", ["table", "answers"])
-def test_baselines_are_charged_for_replace_one(which):
-    def call(budget):
-        rng = np.random.default_rng(0)
-        if which == "table":
-            return release_table(np.eye(3), RatioFeatures(Schema.binary(3)), 1.0, budget=budget, rng=rng)
-        return release_answers(np.eye(3), 1.0, budget=budget, rng=rng)
-
-    budget = Budget(1.0, relation="replace-one")
-    call(budget)
-    assert budget.spent == 1.0
-    with pytest.raises(BudgetExceeded):
-        call(budget)
-    with pytest.raises(RelationMismatch):
-        call(Budget(1.0))
-
-
 K = 6
 CUBE = np.array(list(product((0, 1), repeat=K)))
 QUERIES = [
@@ -229,7 +216,7 @@ def test_intervals_cover_the_truth_on_another_public_sample():
     assert held >= 0.94
 
 
-@pytest.mark.parametrize("strength", [0.3, 0.6])
+@pytest.mark.parametrize("strength", others_in_full([0.3, 0.6], 0.6))
 def test_released_pairs_widen_intervals_for_interactions(strength):
     """Interactions in the ratio of which the model has none or few."""
     plain, narrow = coverage(strength, 5.0, 40, method="moments")
@@ -315,3 +302,57 @@ def test_residuals_and_reach():
     np.testing.assert_allclose(shares @ left, 0, atol=1e-12)
     both = [float((shares * left[:, 0]) @ (X[:, a] * X[:, b])) for a in range(K) for b in range(a)]
     assert pair_reach(parts, features, shares * left[:, 0]) == pytest.approx(np.square(both).sum())
+
+
+def test_columns_of_a_frame_are_asked_by_name():
+    schema = Schema.binary(D)
+    private, public = (pd.DataFrame(binary(100, seed), columns=schema.feature_names) for seed in (0, 1))
+    table = (
+        ImportanceWeights(1.0, schema=schema, random_state=0)
+        .fit(private, public[public.columns[::-1]])
+        .weighted(public)
+    )
+    assert table.mean("x1") == pytest.approx(table.shares @ public["x1"])
+    assert list(ImportanceWeights(1.0, random_state=0).fit(private, public).feature_names_in_) == schema.feature_names
+    with pytest.raises(InvalidParameter, match=r"`query` must be .*Got 'x9'"):
+        table.mean("x9")
+    with pytest.raises(InvalidData, match="a number for each of 100 records"):
+        table.mean([1, 2])
+    with pytest.raises(InvalidParameter, match=r"`confidence` must be .*Got 1"):
+        table.interval("x1", 1)
+
+
+def test_wrappers_train_on_weights_and_others_are_refused():
+    table = published()
+    X, y = table.table[:, 1:], table.table[:, 0]
+    plain = table.train(LogisticRegression(), X, y)
+    inside = table.train(make_pipeline(FunctionTransformer(), LogisticRegression()), X, y)
+    np.testing.assert_allclose(inside[-1].coef_, plain.coef_)
+    for estimator in (KNeighborsClassifier(), make_pipeline(FunctionTransformer(), KNeighborsClassifier())):
+        with pytest.raises(InvalidParameter, match=r"`estimator` must be .*sample_weight.*Got 'KNeighborsClassifier'"):
+            table.train(estimator, X, y)
+
+
+def test_direct_answers_divide_epsilon_among_the_queries():
+    values = np.tile([1.0, 0.0, 0.0, 0.0], (50, 2500))
+    noisy = release_answers(values, 100.0, rng=np.random.default_rng(0)) - 0.25
+    # scale 50/100 in records of 10,000
+    assert np.abs(noisy).mean() == pytest.approx(0.5 / 10_000, rel=0.5)
+    assert (release_answers(values, 1e-3, rng=np.random.default_rng(0)) <= 1).all()
+
+
+@pytest.mark.parametrize("which", ["table", "answers"])
+def test_baselines_are_charged_for_replace_one(which):
+    def call(budget):
+        rng = np.random.default_rng(0)
+        if which == "table":
+            return release_table(np.eye(3), RatioFeatures(Schema.binary(3)), 1.0, budget=budget, rng=rng)
+        return release_answers(np.eye(3), 1.0, budget=budget, rng=rng)
+
+    budget = Budget(1.0, relation="replace-one")
+    call(budget)
+    assert budget.spent == 1.0
+    with pytest.raises(BudgetExceeded):
+        call(budget)
+    with pytest.raises(RelationMismatch):
+        call(Budget(1.0))

@@ -220,3 +220,12 @@ def test_column_that_does_not_fit_is_named(column, value, kind, text):
     assert warning.column == column
     assert warning.short == f"many {kind} of column {column!r} do not match the schema"
     assert text in warning.text
+
+
+def test_a_dry_run_prints_the_forecast_with_its_warnings(call, capsys):
+    assert call("--dry-run", "0") == 0
+    printed = capsys.readouterr()
+    assert "forecast (private, for the owner of the table): accuracy" in printed.out
+    assert "majority-class baseline" in printed.out
+    assert "AUC" in printed.out
+    assert "column 'day' predicts 'cancelled' alone" in printed.err

@@ -8,7 +8,9 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from release_table import SCHEMA, customers, without_label
+from release_table import CANARY, SCHEMA, customers, without_label
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
 
 from dpml.audit.cases import AUDITED
 from dpml.budget import Budget
@@ -16,6 +18,7 @@ from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, Logi
 from dpml.exceptions import (
     BudgetExceeded,
     FactWarning,
+    InvalidData,
     InvalidParameter,
     InvalidSchema,
     MissingExtra,
@@ -27,6 +30,7 @@ from dpml.release import Plan
 from dpml.release import plan as plans
 from dpml.release.plan import NOT_RELEASED
 from dpml.schema import Schema
+from dpml.tuning import PrivateSearch
 
 THREE = {"training": 0.6, "evaluation": 0.2, "publishing": 0.2}
 FOUR = {"selection": 0.1, "training": 0.5, "evaluation": 0.2, "publishing": 0.2}
@@ -278,3 +282,47 @@ def test_an_exception_after_the_charge_notes_its_epsilon(monkeypatch, fault):
     with pytest.raises(fault) as caught:
         plan.run(customers(), "left", secure=False, random_state=0, budget=budget)
     assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize(
+    ("method", "error", "told"),
+    [
+        (RidgeClassifier, NotPrivate, "RidgeClassifier has no parameter epsilon"),
+        (make_pipeline(BernoulliNB(1.0)), NotPrivate, "Pipeline has no parameter epsilon"),
+        (PrivateSearch, InvalidParameter, "whose only required parameter is epsilon"),
+    ],
+)
+def test_methods_without_a_single_epsilon_are_refused(method, error, told):
+    with pytest.raises(error, match=told):
+        Plan(BINARY, 1.0, method=method)
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: Budget(0.5), BudgetExceeded),
+        (lambda: Budget(5.0, relation="replace-one"), RelationMismatch),
+        (lambda: 1.0, InvalidParameter),
+    ],
+)
+def test_a_budget_that_cannot_pay_is_charged_nothing(make, kind):
+    budget = make()  # here, because it belongs to the process that made it
+    with pytest.raises(kind):
+        Plan(SCHEMA, 1.0).run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
+    assert not isinstance(budget, Budget) or not len(budget.ledger)
+
+
+def test_a_name_of_the_catalogue_is_its_classifier():
+    plan = Plan(BINARY, 1.0, method="nb-published", shares={"training": 1.0})
+    assert plan._method[1].method == "published"
+    with pytest.raises(InvalidParameter, match="passed as an estimator"):
+        Plan(SCHEMA, 1.0, method="mixed-nb-smooth-cauchy")
+
+
+def test_missing_columns_and_lengths_are_public():
+    X, y = without_label(customers(60))
+    with pytest.raises(InvalidData, match="Column 'age' is missing"):
+        Plan(SCHEMA, 1.0).run(X.drop(columns="age"), y, secure=False)
+    with pytest.raises(InvalidData, match="must have the same length") as raised:
+        Plan(SCHEMA, 1.0).run(X, y[:-1], secure=False)
+    assert CANARY not in str(raised.value)

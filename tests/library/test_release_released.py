@@ -18,7 +18,6 @@ from test_schema_untrusted import CELL, TEXTS
 import dpml
 from dpml.audit import recorded_cost
 from dpml.classifiers import AutoClassifier, BernoulliNB
-from dpml.evaluation import attack_bound
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import opened
@@ -199,22 +198,6 @@ def test_everything_is_written(demonstration, tmp_path):
     assert joblib.load(folder / "model.joblib").status_ == demonstration.status
 
 
-def test_a_demonstration_run_says_so_in_every_file(demonstration, tmp_path):
-    folder = demonstration.save(tmp_path / "out", date=DATE)
-    for path in folder.iterdir():
-        if path.name == "score.py":  # holds nothing of the run
-            continue
-        assert b"imulation, not a release" in path.read_bytes(), path.name
-
-
-def test_a_published_table_is_safe_in_a_spreadsheet(tmp_path):
-    plan = Plan(SCHEMA, 1.0, shares=SHARES, keep_uniform=True)
-    released = plan.run(*without_label(customers(400)), secure=False, random_state=0)
-    text = (released.save(tmp_path / "out", date=DATE) / "table.csv").read_text(encoding="utf-8")
-    assert "'=business" in text
-    assert '"=business' not in text
-
-
 def test_an_empty_folder_is_taken_and_one_with_content_refused(demonstration, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
@@ -271,14 +254,6 @@ def test_the_statement_names_every_charge_and_loads_nothing(released):
     assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object"}
     assert not any(name.startswith("on") or name in ("src", "href") for _, attrs in page.tags for name in attrs)
     assert CANARY not in text
-
-
-def test_the_statement_rounds_chances_up(released):
-    text = released.statement(date=DATE)
-    # e = 2.71828..., e/(1 + e) = 0.73105..., and at 2ε 0.88079..., for five people e^5 = 148.413...
-    for number in ("2.72", "73.2%", "88.1%", "148.42"):
-        assert number in text
-    assert attack_bound(1.0) < 0.732
 
 
 def test_every_text_in_the_statement_is_escaped():

@@ -188,3 +188,22 @@ def test_a_folder_without_a_manifest_is_refused(folder, text):
     with pytest.raises(DataNotFound, match=r"manifest\.json"):
         verify(folder)
     assert main(["verify", str(folder)]) == 2
+
+
+def test_a_missing_and_a_strange_file_are_named(folder, capsys):
+    (folder / "table.csv").unlink()
+    (folder / "notes.txt").write_text("x")
+    problems = verify(folder)
+    assert problems[0] == "table.csv is missing."
+    assert "notes.txt does not belong to the release" in problems[1]
+    assert main(["verify", str(folder)]) == 1
+    assert "problems: 2" in capsys.readouterr().out
+
+
+def test_other_versions_are_named(folder):
+    facts = json.loads((folder / "manifest.json").read_text())
+    facts["versions"] |= {"numpy": "0.1", "no-such-library": "1"}
+    (folder / "manifest.json").write_text(json.dumps(facts))
+    problems = verify(folder)
+    assert any(problem.startswith("numpy was 0.1 and is ") for problem in problems)
+    assert any("no-such-library was 1 and is missing here" in problem for problem in problems)

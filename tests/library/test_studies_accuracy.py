@@ -176,3 +176,13 @@ def test_with_much_epsilon_every_scheme_is_near_the_best(candidates):
     for name, accuracy in result.items():
         assert accuracy.shape == (4,)
         assert accuracy.mean() > best - 0.08, name
+
+
+def test_the_noise_of_the_weights_has_the_rest_of_epsilon():
+    study, options = SelectedLogisticStudy(TOY), {"n_features": 2, "reg_lambda": 5.0, "selection_share": 0.2}
+    models = study.models(0.5, draws=4000, masks=1, rng=rng(0), **options)
+    (mask,) = {tuple(np.flatnonzero(row)) for row in models.coef[:, 0]}
+    drawn = np.column_stack([models.coef[:, 0][:, mask], models.intercept]) * np.sqrt(3)
+    # norm-gamma noise of sensitivity 1/λ: its norm has the mean d/(λ ε), here of d = 3 and 0.8 of ε
+    distance = np.linalg.norm(drawn - study._minimiser(np.array(mask), 5.0), axis=1)
+    assert distance.mean() == pytest.approx(3 / (5.0 * 0.4), rel=0.04)

@@ -6,8 +6,11 @@ import pytest
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier
 from dpml.datasets import load
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import Geometric, Laplace, NormGamma
+from dpml.mechanisms.secure import integer_laplace
+from dpml.mechanisms.smooth import Cauchy
+from dpml.selection.top import one_shot, peel, sample_joint
 from dpml.studies import (
     AutoStudy,
     best_needed,
@@ -245,3 +248,30 @@ def test_without_noise_a_fit_does_not_depend_on_its_seed(kind):
             model = kind(0.5, schema=data.schema, random_state=seed).fit(data.X_train, data.y_train)
         scores.append(model.predict_proba(data.X_test))
     np.testing.assert_allclose(*scores, atol=1e-5)
+
+
+def test_the_frontier_reports_the_auc_of_the_chosen():
+    """It is the mean of the odd draws of the method that the accuracy chooses."""
+    table = pd.DataFrame(
+        {"epsilon": 1.0, "method": ["a"] * 4 + ["b"] * 4, "draw": [0, 1, 2, 3] * 2,
+         "accuracy": [0.9, 0.91, 0.9, 0.91, 0.8, 0.81, 0.8, 0.81], "auc": [0.5, 0.6, 0.5, 0.7] + [0.9] * 4}
+    )  # fmt: skip
+    best = frontier(table, rng=np.random.default_rng(0)).iloc[0]
+    assert (best["method"], best["auc"]) == ("a", pytest.approx(0.65))
+    assert "auc" not in frontier(table.drop(columns="auc"), rng=np.random.default_rng(0))
+    assert "auc" not in frontier(table, measure="auc", rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("choose", [one_shot, peel, sample_joint])
+def test_without_noise_the_best_features_are_chosen(choose):
+    with without_noise():
+        masks = choose(VALUES, 1e-6, 2, 1.0, draws=10, rng=np.random.default_rng(0))
+    assert (masks == [False, True, True]).all()
+
+
+def test_without_noise_a_secure_release_is_refused():
+    with without_noise():
+        with pytest.raises(NotPrivate):
+            integer_laplace([3], scale=1.0)
+        with pytest.raises(InvalidParameter, match="mechanism"):
+            Cauchy(1.0, 0.1).release(VALUES, 1.0, rng=np.random.default_rng(0))

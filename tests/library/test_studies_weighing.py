@@ -177,3 +177,10 @@ def test_noisy_moments_answer_from_any_public_table(two, kind):
     answers = found.over(lambda g: found.answer(found.weigh("moments", 0.1, None, rng=g)), 10, seed=0)
     # measured: about 1 point in each, while the uniform table is 24 points off without weights
     assert np.abs(answers - found.truth).mean() < 0.03
+
+
+def test_a_table_of_one_class_gives_no_machine(two):
+    poor = two.public[two.public["income"] == "low"]
+    study = WeighingStudy(two, poor)
+    assert study.answer() == 0
+    assert study.distance() == pytest.approx(study.norm)

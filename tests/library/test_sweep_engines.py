@@ -242,3 +242,21 @@ def test_a_cancelled_sweep_of_several_workers_does_not_warn():
 def test_bad_options_of_a_declaration_are_named(options, message):
     with pytest.raises(InvalidParameter, match=message):
         sweep(STUDY, **options)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "draw"])
+def test_a_measure_may_not_have_the_name_of_a_setting(name):
+    with pytest.raises(InvalidParameter, match=f"`measure` must be .*Got '{name}'"):
+        sweep(lambda epsilon, *, draws, rng: {name: rng.random(draws)}, {"epsilon": [0.1]}, draws=3)
+
+
+def test_the_memory_limit_holds_for_the_result_too():
+    asked = {"study": "naive-bayes", "data": {"name": "toy", "n": 50}, "epsilon": [1.0, 2.0], "draws": 300_000}
+    for options, remedy in (({}, "summaries"), ({"summaries": True}, "folder")):
+        with pytest.raises(InvalidParameter, match=f"`memory` must be .*{remedy}.*Got 8000000"):
+            sweep(asked, memory=8_000_000, **options)
+
+
+def test_the_bar_counts_cells(capsys):
+    sweep({"study": "naive-bayes", "data": "toy", "epsilon": [0.1, 1.0], "draws": 20, "block": 10}, progress=True)
+    assert "4/4" in capsys.readouterr().err

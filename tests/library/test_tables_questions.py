@@ -1,9 +1,11 @@
 """Files that can be read in two ways: a study asks, an option answers, and a release is refused until one is stated."""
 
+import pickle
 import shlex
 from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
 import pytest
 from each_commit import others_in_full
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpml.__main__ import main
 from dpml.budget import Budget
-from dpml.exceptions import InvalidParameter, TableAmbiguous
+from dpml.exceptions import InvalidParameter, InvalidTable, TableAmbiguous
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
 from dpml.tables import examine_table, merge_options, read_table
@@ -402,3 +404,14 @@ def test_lines_of_names_in_the_middle_are_no_sign_of_a_record():
     reading = examine_table(content.encode())
     assert reading.frame.columns.tolist() == ["age", "plan", "label"]
     assert not [question for question in reading.questions if question.kind == "names"]
+
+
+def test_an_error_of_a_question_is_of_the_family_and_pickles():
+    with pytest.raises(InvalidTable) as raised:
+        read_table(b"a,a\n1,2\n", release=True, name="people.csv")
+    with pytest.raises(TableAmbiguous) as of_column:
+        read_table(lines("income,label", ["950", "77k", "12k"]).encode(), release=True, name="people.csv")
+    assert "'people.csv', column 'income': Numbers with a unit" in str(of_column.value)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), again.option, str(again)) == (TableAmbiguous, "names", str(raised.value))
+    assert pd.isna(again.column) if again.column is not None else again.column is None

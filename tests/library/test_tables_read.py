@@ -13,7 +13,7 @@ import bad_uploads
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpml.exceptions import (
@@ -97,18 +97,6 @@ def test_a_quoted_field_holds_delimiters_quotes_and_lines():
     assert table.iloc[0].tolist() == ['x, "y"\r\nz', 1]
 
 
-def test_a_table_that_pandas_writes_comes_back(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"x": rng.normal(size=500), "k": rng.integers(9, size=500), "t": rng.choice(["a", "b c"], 500)}
-    )
-    frame.to_csv(tmp_path / "table.csv", index=False)
-    found = read_table(tmp_path / "table.csv")
-    np.testing.assert_array_equal(found["x"], frame["x"])
-    np.testing.assert_array_equal(found["k"], frame["k"])
-    assert found["t"].tolist() == frame["t"].tolist()
-
-
 def test_parquet_is_read_as_csv_is(tmp_path):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     frame = pd.DataFrame({
@@ -149,26 +137,6 @@ def test_an_error_says_where_the_fault_is(content, kind, line, column, says):
     assert (raised.value.line, raised.value.column) == (line, column)
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), str(again), again.column) == (kind, str(raised.value), column)
-
-
-def test_what_is_given_besides_is_checked(tmp_path, monkeypatch):
-    with pytest.raises(DataNotFound, match="nowhere"):
-        read_table(tmp_path / "nowhere.csv")
-    with pytest.raises(InvalidParameter, match=r"`encoding` must be .*Got 'rot13'"):
-        read_table(b"a,b\n1,2\n", encoding="rot13")
-    with pytest.raises(InvalidParameter, match="delimiter"):
-        read_table(b"a,b\n1,2\n", delimiter="a")
-    with pytest.raises(InvalidParameter, match="source"):
-        read_table(7)
-    with pytest.raises(InvalidParameter, match="binary"):
-        read_table(io.StringIO("a,b\n1,2\n"))
-    with pytest.raises(InvalidParameter, match="limits"):
-        read_table(b"a,b\n1,2\n", limits=10)
-    with pytest.raises(InvalidParameter, match=r"`rows` must be .*Got 0"):
-        Limits(rows=0)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match="large"):
-        read_table(b"PAR1")
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------
@@ -243,6 +211,7 @@ def test_a_number_keeps_its_sign_and_a_missing_value_is_empty():
     assert safe_csv(frame) == '"x","n","t","b"\n-1.5,-3,"a","True"\n"",4,"","False"\n'
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=5))
 def test_no_text_is_left_that_a_spreadsheet_computes(rows):
     written = safe_csv(pd.DataFrame(rows, columns=["a", "b"]))
@@ -330,3 +299,23 @@ def test_a_year_of_each_record_is_no_identifier():
 def test_a_flag_with_the_name_of_an_identifier_is_none():
     assert identifies("has_email")
     assert identifier_reason("has_email", pd.Series([0, 1] * 60)) is None
+
+
+def test_what_is_given_besides_is_checked(tmp_path, monkeypatch):
+    with pytest.raises(DataNotFound, match="nowhere"):
+        read_table(tmp_path / "nowhere.csv")
+    with pytest.raises(InvalidParameter, match=r"`encoding` must be .*Got 'rot13'"):
+        read_table(b"a,b\n1,2\n", encoding="rot13")
+    with pytest.raises(InvalidParameter, match="delimiter"):
+        read_table(b"a,b\n1,2\n", delimiter="a")
+    with pytest.raises(InvalidParameter, match="source"):
+        read_table(7)
+    with pytest.raises(InvalidParameter, match="binary"):
+        read_table(io.StringIO("a,b\n1,2\n"))
+    with pytest.raises(InvalidParameter, match="limits"):
+        read_table(b"a,b\n1,2\n", limits=10)
+    with pytest.raises(InvalidParameter, match=r"`rows` must be .*Got 0"):
+        Limits(rows=0)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="large"):
+        read_table(b"PAR1")
