@@ -17,14 +17,12 @@ NOT_AT_ENDS = {
     "selection": "marks in rows, and their names would stand on other rows",
     "map": "marks on a map",
     "noise-histogram": "bars and a curve, which end together",
-    "noise-plane": "dots",
     "train-best": "marks on a map",
     "train-weights": "bars and dots",
     "publish-weights-plane": "paths that turn back, and rings on them",
     "publish-weights-histogram": "bars",
     "publish-weights-tables": "boxes beside one another",
     "publish-weights-taught": "boxes beside one another",
-    "audit-one-run": "marks in rows",
     "evaluate-intervals": "intervals in rows",
     "evaluate-calibration": "marks beside one another",
 }
@@ -32,7 +30,6 @@ NOT_AT_ENDS = {
 VISITS = {
     "explore": ("explore", "&draws=10", "ε"),
     "noise": ("noise", "&noise_draws=500", "ε of the noise"),
-    "plane": ("noise", "&noise_draws=500&noise_dimension=2", "ε of the noise"),
     "select": ("select", "&draws=10", "ε"),
     "train": ("train", "&draws=10", "ε"),
     "linear": ("train", "&draws=10&train_family=linear&dataset=toy&train_linear=l1.output.rule.objective", "ε"),
@@ -46,7 +43,6 @@ WEIGHTS = ("plane", "histogram", "machine", "tables", "taught")
 LEGENDS = {
     "explore": {"selection", "map"},
     "noise": {"noise-histogram", "noise-envelope"},
-    "plane": {"noise-plane", "noise-envelope"},
     "select": {"select-chosen", "select-accuracy"},
     "train": {f"train-{name}" for name in ("accuracy", "best", "size", "partition", "parameters")},
     "linear": {f"train-{name}" for name in ("accuracy", "best", "size", "lambda", "weights", "tuning")},
