@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend 
 from dpml_app.pages.audit import compute as claims
 from dpml_app.pages.explore import compute as cost
 from dpml_app.pages.publish import shipped as publish
-from dpml_app.pages.train import shipped as train
+from dpml_app.pages.train import compute as train
 
 from benchmarks.standard_studies import make_standard
 from dpml.datasets import NAMES
@@ -30,7 +30,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
 FOLDERS = {
     "studies": DATA,
     "cost": cost.SHIPPED,
-    "train": train.HERE,
+    "train": train.SHIPPED,
     "publish": publish.HERE,
     "claims": claims.SHIPPED,
 }
@@ -51,7 +51,7 @@ def make(part: str, name: str) -> Any:
     if part == "cost":
         return cost.make(name)
     if part == "train":
-        return train.make(name)
+        return train.make_shipped(name)
     if part == "claims":
         return claims.make(name)
     if name == "recorded":

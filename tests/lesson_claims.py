@@ -22,10 +22,8 @@ from dpml_app.pages.publish import compute as publish
 from dpml_app.pages.publish import lesson_figures as tables
 from dpml_app.pages.select import compute as select
 from dpml_app.pages.select.compute import SelectValues
-from dpml_app.pages.train import lesson_figures as trained
-from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.measure import measured
-from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train import lesson as trained
+from dpml_app.pages.train.compute import TrainValues, measured, nb_facts
 from dpml_app.work.pool import Task
 
 from dpml.audit.cases import AUDITED

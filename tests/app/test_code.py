@@ -29,8 +29,6 @@ from dpml.tables import read_table
 
 TOY = "&dataset=toy&draws=10"
 PUBLISH = "&dataset=toy&publish_draws=5&publish_grids=100"
-# one method, so that a table of 32,000 records does not take long
-ONE = "&draws=10&train_begin=none&train_methods=global&train_linear=none"
 OTHER = "&seed=3&relation=replace-one"
 # of each page the defaults on a small data set, and another setting; the third names the cards that it is about
 SETTINGS = [
@@ -41,9 +39,7 @@ SETTINGS = [
     ("select", TOY, ()),
     ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published", ()),
     ("train", TOY, ()),
-    ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda", "weights")),
-    ("train", f"{TOY}&train_family=linear", ("tuning",)),
-    pytest.param("train", f"&dataset=bank{ONE}", ("weight",), marks=pytest.mark.data),
+    ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda")),
     ("publish", PUBLISH, ()),
     (
         "publish",
@@ -187,7 +183,7 @@ def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason
         name for r, _q, only in (getattr(entry, "values", entry) for entry in SETTINGS) if r == page_id for name in only
     }
     refused_elsewhere = {
-        "train": {"weight", "lambda", "weights", "tuning"},
+        "train": {"lambda"},
         "publish": {kind.name for kind in PAGE_CLASSES["publish"].kinds if kind.name.startswith("weights-")},
     }
     assert about >= refused_elsewhere.get(page_id, set())
@@ -198,7 +194,7 @@ def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason
 @pytest.mark.parametrize("page_id", PAGES)
 def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fits, short_curves, page_id):
     query = (
-        next(query for r, query, _only in SETTINGS[:15] if r == page_id) if page_id != "audit" else "&audit_draws=1000"
+        next(query for r, query, _only in SETTINGS[:13] if r == page_id) if page_id != "audit" else "&audit_draws=1000"
     )
     alone.enter(page_id, query, only=("none",))
     page = alone.page

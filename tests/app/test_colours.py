@@ -24,7 +24,7 @@ from dpml_app.drawing.styles import (
     style_of,
 )
 from dpml_app.pages.explore.figures import CostFigure
-from dpml_app.pages.train.settings import TrainSettings
+from dpml_app.pages.train.compute import TrainSettings
 from dpml_app.text.phrases import PEOPLE_STYLE
 from shown_together import ON_ONE_PLOT
 

@@ -45,13 +45,8 @@ PAGES = {
         "&draws=10&train_begin=none&epsilon=2",  # where every option shows in some draw
         {
             "accuracy": named("train-accuracy-{}", *NAIVE), "now": ["train-methods-rows"],
-            "size": named("train-size-{}", *NAIVE),
-            "weight": named("train-weight-{}", "global", "smooth"),
-            "weight-now": named("train-weight-{}-now", "global", "smooth"),
             "threshold": ["train-threshold-accuracy", *named("train-silenced-{}", "some", "on", "all")],
             "threshold-now": ["train-threshold-accuracy-now", "train-silenced-on-now"],
-            "partition": named("train-partition-{}", "partitioned", "algorithm-1", "row-bounded"),
-            "parameters": named("train-parameters-{}", "0", "0-draws", "1"),
         },
     ),
     # λ from 0.01 on: below the public rule's, so that it shows
@@ -60,11 +55,8 @@ PAGES = {
         {
             "accuracy": named("train-accuracy-{}", "output", "functional"),
             "now": ["train-methods-rows"],
-            "size": named("train-size-{}", "output", "functional"),
             "lambda": named("train-lambda-{}", "l1", "objective", "output"), "lambda-now": ["train-lambda-l1-now"],
             "rule": named("train-lambda-rule-{}", *NOISY), "best": named("train-lambda-best-{}", *NOISY),
-            "tuning": ["train-tuning-disjoint", "train-tuning-public rule"],
-            "weights": ["train-weights-bars", "train-weights-draws"],
         },
     ),
     "evaluate": (
@@ -92,7 +84,7 @@ PAGES = {
 # in this order on one page: a setting, its new value, and the groups that must change
 RELEASE = {"numbers", "recall", "calibration", "people"}
 DRAWN = RELEASE | {"told", "errors", "sizes", "compare", "success"}
-NUMERIC = {"accuracy", "now", "size", "weight", "weight-now"}
+NUMERIC = {"accuracy", "now"}
 CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
@@ -142,26 +134,21 @@ CHANGES = {
         ("relation", "replace-one", {"rows", "coins", "accuracy"}),
     ],
     "train": [
-        ("train_bins", 1, {"accuracy", "now", "size", "parameters"}),
+        ("train_bins", 1, {"accuracy", "now"}),
         ("train_noise", "student-t", NUMERIC),
         ("train_trim", 1, NUMERIC),
         ("train_likelihood", "gaussian", NUMERIC),
-        ("train_weight", "4:1", {"accuracy", "now", "size", "weight-now"}),
-        ("threshold_percentile", 66, {"accuracy", "now", "size", "threshold-now", "partition"}),
-        ("train_model", "smooth", {"parameters"}),
-        ("epsilon", 2.5, {"now", "size", "weight", "weight-now", "threshold", "threshold-now", "partition",
-                          "parameters"}),
+        ("threshold_percentile", 66, {"accuracy", "now", "threshold-now"}),
+        ("epsilon", 2.5, {"now", "threshold", "threshold-now"}),
         ("train_measure", "auc", {"accuracy", "now"}),
         ("relation", "replace-one", set(PAGES["train"][1])),
         ("seed", 1, set(PAGES["train"][1])),
         ("draws", 20, set(PAGES["train"][1])),
     ],
     "linear": [
-        ("train_lambda", 0.01, {"accuracy", "now", "size", "lambda-now", "weights"}),
-        ("train_functional", "original", {"accuracy", "now", "size"}),
-        ("train_tune", "row_bound", {"tuning"}),
-        ("train_shown", "output", {"weights"}),
-        ("epsilon", 1.25, {"now", "size", "lambda", "lambda-now", "rule", "best", "weights"}),
+        ("train_lambda", 0.01, {"accuracy", "now", "lambda-now"}),
+        ("train_functional", "original", {"accuracy", "now"}),
+        ("epsilon", 1.25, {"now", "lambda", "lambda-now", "rule", "best"}),
     ],
     "evaluate": [
         ("epsilon", 1.25, RELEASE | {"published", "sizes"}),

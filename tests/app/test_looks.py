@@ -35,11 +35,8 @@ from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.publish import weights_figures as weights
 from dpml_app.pages.select import figures as select
-from dpml_app.pages.train.accuracy import AccuracyCard, PartitionCard, SizeCard, WeightCard
-from dpml_app.pages.train.card import every_style, share_figure
-from dpml_app.pages.train.methods import EVERY
-from dpml_app.pages.train.reg_lambda import LambdaCard
-from dpml_app.pages.train.tuning import SCHEMES, TuningCard
+from dpml_app.pages.train.compute import EVERY
+from dpml_app.pages.train.figures import AccuracyCard, LambdaCard, every_style, share_figure
 from shown_together import ON_ONE_PLOT
 
 
@@ -53,10 +50,7 @@ PLOTS = {
     "explore selection": lambda: explore.SelectionFigure().plot,
     "select coins": lambda: select.CoinsFigure().plot,
     "select accuracy": lambda: select.AccuracyFigure().plot,
-    **{
-        f"train {panel.name}": lambda panel=panel: train_figure(panel())
-        for panel in (AccuracyCard, SizeCard, WeightCard, PartitionCard, LambdaCard, TuningCard)
-    },
+    **{f"train {panel.name}": lambda panel=panel: train_figure(panel()) for panel in (AccuracyCard, LambdaCard)},
     "publish rivals": lambda: publish.rivals_figure().plot,
     "publish records": lambda: publish.records_figure().plot,
     "publish choices": lambda: publish.choices_figure().plot,
@@ -203,7 +197,6 @@ def test_same_methods_of_different_pages_are_the_same_style():
     assert select.SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
     mutual_information = explore.SCORE_STYLES["mutual_information"]
     assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
-    assert EVERY["rule"].look == SCHEMES["public rule"]
     assert replace(publish.STYLES["table"], label="") == replace(publish.RIVAL_STYLES["privpfc"], label="")
     assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")
     # row-bounded naive Bayes on all features

@@ -5,7 +5,7 @@ from operator import methodcaller
 from types import SimpleNamespace
 
 import pytest
-from dpml_app.pages.select.settings import CALIBRATIONS
+from dpml_app.pages.select.compute import CALIBRATIONS
 from each_commit import others_in_full
 from playwright.sync_api import expect
 
@@ -94,9 +94,7 @@ CONTROLS = {
             (pick("Noise for smooth sensitivity", "Student's t, 3 degrees"), "train_noise", ()),
             (press("Values trimmed at each end"), "train_trim", ()),
             (pick("Distribution of a number within a class", "Normal"), "train_likelihood", ()),
-            (press("Weight (numeric:categorical)"), "train_weight", ()),
             (press("Threshold percentile"), "threshold_percentile", ()),
-            (pick("Method shown", "Smooth sensitivity"), "train_model", ()),
             (press("ε"), "epsilon", ()),
             (hit("radio", "AUC"), "train_measure", ()),
             *SHARED,
@@ -104,8 +102,6 @@ CONTROLS = {
             (hit("radio", "Linear models"), "train_family", ()),
             (press("λ of linear models"), "train_lambda", ()),
             (pick("Sensitivity of the functional mechanism", "Original (FMsens1)"), "train_functional", ()),
-            (hit("radio", "Contribution bound of naive Bayes"), "train_tune", ()),
-            (pick("Linear model shown", "Output perturbation"), "train_shown", ()),
         ],
     ),
     "evaluate": (

@@ -173,12 +173,12 @@ def test_words_and_unequal_lengths_are_read():
 
 
 def test_an_encoder_reads_each_kind_of_output():
-    encoder = Encoder.of([["yes", 2.5], ["no"], [None, math.nan]])
+    encoder = Encoder.from_outputs([["yes", 2.5], ["no"], [None, math.nan]])
     assert encoder([["no"], ["yes", 7.0]]).shape == (2, 4)
     rows = encoder([["no"], ["yes"], [None], ["yes", 1.0], ["yes", math.nan], ["never seen"]])
     assert len({tuple(row) for row in rows}) == 6
     assert np.isfinite(rows).all()
-    numbers = Encoder.of(np.array([[1.0, np.nan], [2.0, 3.0]]))
+    numbers = Encoder.from_outputs(np.array([[1.0, np.nan], [2.0, 3.0]]))
     assert numbers(np.array([[5.0, np.inf], [5.0, -np.inf], [5.0, np.nan], [5.0, 0.0]])).tolist() == [
         [5.0, 0.0, 2.0],
         [5.0, 0.0, 3.0],
@@ -186,10 +186,10 @@ def test_an_encoder_reads_each_kind_of_output():
         [5.0, 0.0, 0.0],
     ]
     # a batch reads alike whatever else is in it: by chance of equal lengths it is an array, or it is not
-    ragged = Encoder.of([[1.0], [1.0, 2.0]])
+    ragged = Encoder.from_outputs([[1.0], [1.0, 2.0]])
     assert ragged([[1.0, 4.0]]).tolist() == ragged([[1.0, 4.0], [1.0]])[:1].tolist()
-    assert Encoder.of(np.array([[1.0, 2.0]]))([[1.0], [3.0, 4.0]]).shape == (2, 2)
-    assert np.isfinite(Encoder.of([10**400, 1])([10**400, 1])).all()
+    assert Encoder.from_outputs(np.array([[1.0, 2.0]]))([[1.0], [3.0, 4.0]]).shape == (2, 2)
+    assert np.isfinite(Encoder.from_outputs([10**400, 1])([10**400, 1])).all()
 
 
 def test_classifiers_see_a_difference_of_columns():

@@ -111,19 +111,3 @@ def test_the_likelihood_attack_succeeds_as_often_as_computed(epsilon, relation):
     error = np.sqrt(0.25 / 20_000)
     assert result.success == pytest.approx(result.best, abs=4 * error)
     assert result.success <= result.bound + 4 * error
-
-
-def test_the_curve_reveals_no_more_than_its_counts():
-    y, s = records(40)
-    for epsilon in (0.5, 2.0, 10.0):
-        options = {"rng": np.random.default_rng(0), "trials": 5000, "n_bins": 8}
-        result = attack_success(y, s, epsilon, view="curve", **options)
-        assert 0.5 - 4 * 0.0071 <= result.success <= result.best + 4 * 0.0071
-    assert result.success > 0.85
-
-
-def test_bad_parameters_are_named():
-    y, s = records()
-    for options, name in (({"view": "eyes"}, "view"), ({"trials": 0}, "trials"), ({"rng": 3}, "rng")):
-        with pytest.raises(InvalidParameter, match=name):
-            attack_success(y, s, 1.0, **{"rng": np.random.default_rng(0)} | options)

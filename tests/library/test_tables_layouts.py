@@ -131,42 +131,6 @@ def lines(*rows, delimiter=";"):
     return "\n".join(delimiter.join(row) for row in rows).encode() + b"\n"
 
 
-RECORDS = [("x", f"{i},5", str(i)) for i in range(60)]
-SAID = {
-    "gaps of many kinds": (
-        lines(("k", "v", "n"), *RECORDS, ("x", "n/a", "1"), ("x", "-", "2"), ("x", "n/a", "2")),
-        "v: 60 of 63 values read as numbers, 3 became missing values: 'n/a', '-'.",
-    ),
-    "two lines of names": (
-        lines(("k", "v", "n"), ("", "cm", "items"), *RECORDS),
-        "The first record has no numbers ('cm', 'items'). If it is a second line of names, take it out.",
-    ),
-    "a total at the end": (
-        lines(("k", "v", "n"), *RECORDS, ("Total:", "1800,5", "1770")),
-        "The last record looks like a total. It counts as a record: take it out.",
-    ),
-    "two units": (
-        lines(("k", "v"), *(("x", f"{i} kg") for i in range(20)), *(("y", f"{i} g") for i in range(20))),
-        "v: text: its numbers have the units 'g', 'kg'.",
-    ),
-    "an empty column": (lines(("k", "v", "n"), *((*row[:2], "") for row in RECORDS)), "n: empty."),
-    "day or month": (
-        lines(("k", "d"), *(("x", f"0{1 + i % 9}/0{1 + i % 7}/2020") for i in range(30))),
-        "d: dates, day/month/year or month/day/year: no cell decides the order, so they are kept as text.",
-    ),
-    "months by name": (
-        lines(("k", "d"), *(("x", f"{1 + i % 28} Mar 2020") for i in range(30))),
-        "d: dates (day month year), kept as text.",
-    ),
-}
-
-
-@pytest.mark.parametrize("layout", SAID)
-def test_what_a_reader_would_not_expect_is_said(layout):
-    content, words = SAID[layout]
-    assert words in examine_table(content).words
-
-
 ASKED = {
     "duplicate names": (
         b"a;b;a\n1;2;3\n",

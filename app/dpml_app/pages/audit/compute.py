@@ -5,6 +5,7 @@ the same noise at every ε.
 """
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
@@ -27,7 +28,7 @@ from dpml.audit import (
 from dpml.audit.cases import AUDITED, Case, audited_pairs, read_neighbours, read_table
 from dpml.audit.cases.typed import MOST_RECORDS, RECORD, TABLE
 from dpml.audit.sampled import clopper_pearson
-from dpml.exceptions import DpmlError, MissingExtra
+from dpml.exceptions import DpmlError, FactWarning, MissingExtra
 from dpml_app.core.values import PageValues, declared_by
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.settings import RELATION_TITLES, Shared, choice, number, text
@@ -275,21 +276,29 @@ class Claim(NamedTuple):
 
 def make(name: str = CLAIMS) -> dict[str, Any]:
     """Compute the rows that ship, one for each claim; None is a cost that no ε bounds."""
-    rows, kept = (
-        [],
-        {(method, relation): claimed for method, relation, claimed, *_ in read_shipped(SHIPPED, CLAIMS)["claims"]},
-    )
+    kept = {(method, relation): claimed for method, relation, claimed, *_ in read_shipped(SHIPPED, CLAIMS)["claims"]}
+    rows = []
     for place, (method, relation) in enumerate(audited_pairs()):
         # a claim keeps its ε, so that a new claim adds one line and changes no other
-        epsilon = kept.get((method, relation), AUDIT_EPSILONS[STRIDE * place % len(AUDIT_EPSILONS)])
-        claimed, shown, drawn = check(method, relation, epsilon)
-        rows.append([method, relation, claimed, None if math.isinf(shown) else float(f"{shown:.9g}"), drawn])
+        *who, shown, drawn = _computed(place, method, relation, kept.get((method, relation)))
+        rows.append([*who, None if math.isinf(shown) else float(f"{shown:.9g}"), drawn])
     return {"versions": made_with(*VERSIONS), "claims": rows}
+
+
+def _computed(place: int, method: str, relation: str, epsilon: float | None = None) -> Claim:
+    """Return a claim with its cost, at an ε that follows from its place in the catalogue if none is given."""
+    epsilon = AUDIT_EPSILONS[STRIDE * place % len(AUDIT_EPSILONS)] if epsilon is None else epsilon
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FactWarning)  # the neighbours of a case are odd on purpose
+        return Claim(method, relation, *check(method, relation, epsilon))
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """Return every claim that ships."""
-    kept = read_shipped(SHIPPED, CLAIMS)["claims"]
-    rows = ([*who, math.inf if shown is None else shown, drawn] for *who, shown, drawn in kept)
-    return tuple(Claim._make(row) for row in rows)
+    """Return every claim that ships. A claim that does not ship yet is computed at the first call."""
+    rows = read_shipped(SHIPPED, CLAIMS)["claims"]
+    kept = {
+        (method, relation): Claim(method, relation, claimed, math.inf if shown is None else shown, drawn)
+        for method, relation, claimed, shown, drawn in rows
+    }
+    return tuple(kept.get(pair) or _computed(place, *pair) for place, pair in enumerate(audited_pairs()))

@@ -294,7 +294,7 @@ class BoundFigure:
         # in screen units from the top edge: an exact value beyond the axis is said, not drawn
         look = {"text_font_style": "bold", "text_baseline": "top", "name": "audit-beyond"}
         self.beyond = label(p, LADDER[0] * 0.9, 1, "", EXACT, 16, **look)
-        legend = PlotLegend(p, at_ends=True)
+        legend = PlotLegend(p)
         legend.add("Lower bound", [stroke(ATTACKER, width=3), mark("circle", ATTACKER)], [bound])
         legend.add("Claim", [stroke(CLAIM, width=3)], [self.claimed])
         legend.add("Exact", [stroke(EXACT, "dashed", width=3)], [self.exact])

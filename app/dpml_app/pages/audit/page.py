@@ -43,7 +43,7 @@ def title(entry: AuditedClaim) -> str:
     Examples
     --------
     >>> from dpml.registry import claim
-    >>> title(method("laplace")), title(method("private-threshold-testing"))
+    >>> title(claim("laplace")), title(claim("private-threshold-testing"))
     ('Laplace mechanism', '✗ Private threshold testing (not private)')
     """
     if not entry.private:

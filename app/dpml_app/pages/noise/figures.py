@@ -195,7 +195,7 @@ class CurveFigure(Figure):
         self.marker = across(p, "height", 1, name=f"{name}-marker", level=OVERLAY)
         self.sources: dict[str, ColumnDataSource] = {}
         self.styles = styles
-        legend = PlotLegend(p, hides=True, at_ends=True)
+        legend = PlotLegend(p, hides=True)
         self.best = empty_source(f"{name}-best", "x", "y") if best else None
         if best:
             halo = p.line("x", "y", source=self.best, color=YELLOW, line_width=11, line_alpha=0.75)

@@ -202,7 +202,7 @@ class CoinsFigure(Figure):
         )
         one_three(p.xaxis, -1, 6)
         percent_axis(p.yaxis)
-        legend, every = PlotLegend(p, 1, hides=True, at_ends=True), []
+        legend, every = PlotLegend(p, 1, hides=True), []
         for kind in KINDS:
             style, source = SCORE_STYLES[kind], self.drawn[kind]
             line = p.line("units", "coin", source=source, color=style.color, line_width=2.5, level=OVERLAY)
