@@ -1,7 +1,7 @@
 """Make what ships, so that pages open with their curves and notebooks need not wait: ``python -m benchmarks.shipped``.
 
 ``studies`` are the library's standard studies (`dpml.sweep.standard_study`), ``cost``, ``train`` and ``publish`` the
-first pictures of three pages of the app, ``claims`` what every claim of the catalogue costs and what one run certifies.
+first pictures of three pages of the app, ``claims`` the actual ε of every claim of the catalogue.
 A data set that does not ship yet is made by its name. Without names all data sets are made that ship; adult and
 mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a part of each again.
 """
@@ -17,7 +17,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend on the number of threads
 
-from dpml_app.pages.audit import shipped as claims
+from dpml_app.pages.audit import compute as claims
 from dpml_app.pages.explore import compute as cost
 from dpml_app.pages.publish import shipped as publish
 from dpml_app.pages.train import compute as train
@@ -27,12 +27,12 @@ from dpml.datasets import NAMES
 from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
-APP = {"cost": cost, "publish": publish, "claims": claims}
 FOLDERS = {
     "studies": DATA,
-    **{part: module.HERE for part, module in APP.items() if part != "cost"},
     "cost": cost.SHIPPED,
     "train": train.SHIPPED,
+    "publish": publish.HERE,
+    "claims": claims.SHIPPED,
 }
 # of `benchmarks/auto_peers.py`
 PEERS = "peers"
@@ -53,8 +53,7 @@ def make(part: str, name: str) -> Any:
     if part == "train":
         return train.make_shipped(name)
     if part == "claims":
-        results = Path(__file__).parent / "results"
-        return claims.copy_one_run(results) if name == claims.ONE_RUN else claims.make(name)
+        return claims.make(name)
     if name == "recorded":
         return publish.copy_recorded(Path(__file__).parent / "results")
     return publish.make(name, tuple(publish.read(name).get("tables", ("cart",))))

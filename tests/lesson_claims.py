@@ -13,11 +13,11 @@ from dpml_app.data import measures
 from dpml_app.lessons import all_pages
 from dpml_app.lessons.figures import number, settings_of
 from dpml_app.pages.audit import compute as audit
-from dpml_app.pages.audit import lesson_figures as audits
-from dpml_app.pages.audit.settings import AuditValues
+from dpml_app.pages.audit import lesson as audits
+from dpml_app.pages.audit.compute import AuditValues
 from dpml_app.pages.evaluate import lesson_figures as curves
 from dpml_app.pages.explore.compute import default_runs, non_private, shipped_results
-from dpml_app.pages.noise import lesson_figures as noise
+from dpml_app.pages.noise import lesson as noise
 from dpml_app.pages.publish import compute as publish
 from dpml_app.pages.publish import lesson_figures as tables
 from dpml_app.pages.select import compute as select

@@ -20,6 +20,5 @@ ON_ONE_PLOT = {
     "weights": WEIGHT_STYLES,
     "evaluate": evaluate.ROC_STYLES,
     "rivals": noise.RIVAL_STYLES,
-    "choices": noise.CHOICE_STYLES,
     "scales": noise.CALIBRATION_STYLES,
 }

@@ -22,11 +22,9 @@ from dpml_app.data import measures
 from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.explore import compute as explore
 from dpml_app.pages.mydata.draft import Draft
-from dpml_app.pages.noise.points import preset
 from dpml_app.pages.select import compute as select
 from page_alone import PageAlone, pool_here
 
-from dpml.mechanisms.smooth import smooth_sensitivity
 from dpml.tables import read_table
 
 TOY = "&dataset=toy&draws=10"
@@ -36,7 +34,6 @@ OTHER = "&seed=3&relation=replace-one"
 SETTINGS = [
     ("noise", "", ()),
     ("noise", "&noise_mechanism=cauchy&noise_sensitivity=3&noise_epsilon=0.5&noise_relation=add-remove", ()),
-    ("noise", "&noise_mechanism=norm-2&noise_dimension=2&noise_seed=5", ("draws",)),
     ("explore", TOY + "&seed=1", ()),
     ("explore", f"{TOY}{OTHER}&epsilon=1&n_features=7&map_score=mutual_information", ()),
     ("select", TOY, ()),
@@ -73,7 +70,7 @@ MOST_LINES = 40
 PAGES = [name for name, page in PAGE_CLASSES.items() if issubclass(page, CardPage)]
 # of each page, the card whose script is run at each commit
 ONE_OF_EACH = {
-    "noise": "tails",
+    "noise": "smooth",
     "explore": "roc",
     "select": "chosen",
     "train": "methods",
@@ -121,8 +118,6 @@ def check_scripts(alone, page_id, query, only):
         ran += 1
         assert len(script.text.splitlines()) <= MOST_LINES, name
         plotted, made = tables_of_plots(card.drawn(page.values())), run(script)
-        if "noise-points" in plotted:  # how often they were sent is no number of the plot
-            plotted["noise-points"] = plotted["noise-points"].drop(columns="serial")
         missing = [table for table in plotted if table not in made]
         wrong = {table: different(rows, made[table]) for table, rows in plotted.items() if table in made}
         if missing or any(wrong.values()) or not made:
@@ -227,8 +222,8 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
 
 @pytest.fixture
 def notebook_script(alone):
-    alone.enter("noise", "", ("tails",))
-    return script_of(alone.page, "tails")
+    alone.enter("noise", "", ("rivals",))
+    return script_of(alone.page, "rivals")
 
 
 def test_the_notebook_has_the_script_s_lines(notebook_script):
@@ -249,12 +244,6 @@ def test_the_notebook_is_valid(notebook_script):
 
 
 BY_THE_BROWSER = [
-    (
-        "noise",
-        "&noise_size=20",
-        "smooth",
-        ["noise-terms", "noise-best", "noise-smooth", "noise-intervals", "noise-releases"],
-    ),
     ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
     ("evaluate", TOY, "roc", ["evaluate-roc-band", "evaluate-roc-release"]),
 ]
@@ -269,20 +258,6 @@ def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fi
         drawn = [column for column in alone.sources[name].data if column != "label"]
         assert list(made[name].columns) == drawn
         assert len(made[name]) > 0
-
-
-def test_the_sensitivity_of_one_s_own_points_is_the_library_s(alone):
-    alone.enter(
-        "noise", "&noise_statistic=variance&noise_relation=add-remove&noise_preset=skewed&noise_size=20", ("smooth",)
-    )
-    made = run(script_of(alone.page, "smooth"))
-    arguments = "variance", preset("skewed", 20), 0, 100
-    assert made["noise-points"]["x"].tolist() == arguments[1].tolist()
-    assert made["noise-smooth"]["value"][0] == smooth_sensitivity(*arguments, 1 / 6, "add-remove")
-    assert made["noise-terms"]["term"].max() * 2500 == pytest.approx(made["noise-smooth"]["value"][0], rel=1e-12)
-    # Laplace noise for ε = 1 holds 90 % within log(10) times its scale
-    width = made["noise-intervals"]["most_high"][1] - made["noise-intervals"]["most_low"][1]
-    assert width == pytest.approx(2 * math.log(10) * 2500, rel=1e-12)
 
 
 def test_probabilities_that_the_browser_draws_are_the_library_s(alone):

@@ -64,7 +64,6 @@ PLOTS = {
     "publish taught": lambda: weights.weighted_classifiers_figure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
-    "noise choices": lambda: noise.CurveFigure("c", noise.CHOICE_STYLES, "y", (-4, 6)).plot,
     "noise scales": lambda: noise.CurveFigure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
 }
 
@@ -166,7 +165,7 @@ def test_bands_are_drawn_in_one_place():
         if re.search(r"\b(varea|VArea|hv\.Area)\(", path.read_text(encoding="utf-8"))
     }
     # what two densities share is no band of draws
-    drawing.remove("pages/noise/count.py")
+    drawing.remove("pages/noise/figures.py")
     # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
     assert drawing == {"drawing/band.py", "views/curve.py", "views/roc.py", "lessons/export.py"}
 

@@ -54,11 +54,8 @@ CONTROLS = {
         "",
         [
             (press("Axis range ±"), "noise_reach", ()),
-            (press("Number of queries D", "ArrowLeft"), "noise_queries", ()),
-            (press("Failure probability p"), "noise_failure", ()),
             (press("Changed numbers k"), "noise_touched", ()),
             (hit("radio", "95% quantile"), "noise_measure", ()),
-            (press("Gap between candidates"), "noise_gap", ()),
             (press("δ of Gaussian noise"), "noise_delta", ()),
             (press("β as a share of ε", "ArrowLeft"), "noise_beta", DRAGGED),
             (pick("Statistic", "Trimmed mean"), "noise_statistic", DRAGGED),
@@ -74,7 +71,6 @@ CONTROLS = {
             (pick("Mechanism", "Staircase"), "noise_mechanism", ()),
             (press("Sensitivity Δ"), "noise_sensitivity", ()),
             (press("ε of the noise", "ArrowLeft"), "noise_epsilon", DRAGGED),
-            (hit("radio", "Two"), "noise_dimension", ()),
         ],
     ),
     "select": (

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from dpml.studies import compared
 from dpml_app.drawing.band import draw_band, spread
 from dpml_app.drawing.figure import (
-    HEIGHT,
     LAYOUT,
     Figure,
     across,
@@ -35,7 +34,7 @@ from dpml_app.drawing.figure import (
     square,
     write,
 )
-from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import (
     BAND_ALPHA,
     BLUE,
@@ -58,8 +57,8 @@ SCORE_STYLES = {"count": style_of("mask-count", "selector"), "mutual_information
 SCORE_WORDS = {"count": "counts", "mutual_information": "mutual information"}
 # of the gap, the part that a simpler method leaves: a lighter tone than the part of the noise
 SIMPLER_ALPHA = 0.45
-# room for the labels of the axis, and for the names of the curves at their ends; the slider is as wide as between
-LEFT, RIGHT = 76, 118
+# room for the labels of the axis; the slider is as wide as the frame
+LEFT, RIGHT = 76, 18
 CURVE = ("epsilon", "mean", "low", "high")
 
 
@@ -152,7 +151,7 @@ class CostFigure(Figure):
         write(p, "epsilon", "best", "text", source=self.gap, color=COST, name="cost-words", **look, **bold)
         look |= {"text_font_size": "14px", "text_baseline": "base", "y_offset": "down"}
         write(p, "x", "y", "shown", source=self.target_label, color=REFERENCE, **look)
-        legend = PlotLegend(p)
+        legend = PlotLegend(p, 4)
         named = {"non-private baseline": best, "default classifier": mean, "custom model": custom}
         for name, line in {**named, "majority class": guess}.items():
             legend.add(name, [stroke(line.glyph.line_color, line.glyph.line_dash)], [line])
@@ -161,25 +160,11 @@ class CostFigure(Figure):
         hover(p, [custom], ("custom model", "ε = @epsilon"), *tips[1:])
 
     def begin(self, epsilon: float) -> None:
-        """Mark the ε that a page opens with, and name the curves until the browser does.
+        """Mark the ε that a page opens with.
 
         Later the browser moves the mark: a location from the server would count as a drag back to an earlier ε.
         """
         self.marker.location = epsilon
-        private, custom, y = self.private, self.hand.data["mean"], self.plot.y_range
-        if private is None or not len(custom):
-            return
-        ends = {
-            "non-private baseline": (private.best, REFERENCE),
-            "default classifier": (private.draws[-1].mean(), BLUE),
-        }
-        ends |= {"custom model": (custom[-1], CUSTOM.color), "majority class": (private.majority, REFERENCE)}
-        rows, at = [], -np.inf
-        for name, (end, color) in sorted(ends.items(), key=lambda item: -item[1][0]):
-            wished = HEIGHT * (y.end - end) / (y.end - y.start)
-            at = max(wished, at + ROW)
-            rows.append((EPSILONS[-1], end, name, color, round(at - wished)))
-        fill(self.plot.select_one({"name": "cost-names"}), [*rows, (np.nan, np.nan, "", REFERENCE, 0)])
 
     def show(self, private: Private) -> None:
         """Show the default classifier; fit the axis once all results are there."""

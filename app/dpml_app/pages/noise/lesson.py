@@ -1,4 +1,4 @@
-"""The plot and the figures that lessons use of this page."""
+"""The plot and the figures of the page Noise in lessons."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,13 @@ from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep
 from dpml_app.pages.noise import compute
-from dpml_app.pages.noise.controls import points_of
-from dpml_app.pages.noise.models import model
-from dpml_app.pages.noise.points import LOWER, UPPER
-from dpml_app.pages.noise.settings import BETA_SHARES, NOISE_EPSILONS, NoiseSettings
+from dpml_app.pages.noise.compute import BETA_SHARES, LOWER, UPPER, NoiseSettings, model, points_of
+from dpml_app.settings import EPSILONS
 
 
 def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Sweep:
     """Return the size of the noise, or the actual ε of its calibrations."""
-    s, values, share = settings, NOISE_EPSILONS, BETA_SHARES[settings.noise_beta]
+    s, values, share = settings, EPSILONS, BETA_SHARES[settings.noise_beta]
     laplace = style_of("laplace", "noise")
     if card == "calibrations":
         costs = compute.calibrations(share)
@@ -90,7 +88,7 @@ def smooth(s: Any) -> float:
 def calibration_costs(s: Any, calibration: str) -> float:
     """Return the actual ε."""
     scale, beta = cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)
-    return float(compute.true_cost(np.array([scale]), np.array([beta]))[0])
+    return float(compute.actual_epsilon(np.array([scale]), np.array([beta]))[0])
 
 
 figure |= {

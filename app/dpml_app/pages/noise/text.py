@@ -1,18 +1,33 @@
-"""Sentences and numbers of the Noise page."""
+"""Texts and numbers of the page Noise."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
-from dpml_app.pages.noise.compute import CANDIDATES, DROPS, Histogram, Pair, accuracy_bounds
-from dpml_app.pages.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES
-from dpml_app.pages.noise.models import NORMS, Model
-from dpml_app.pages.noise.settings import MECHANISMS, NoiseValues
-from dpml_app.text.phrases import number, read_captions
+from dpml_app.pages.noise.compute import DROPS, MECHANISMS, Histogram, Model, NoiseValues, Pair, Smooth
+from dpml_app.pages.noise.figures import CALIBRATION_STYLES, RIVAL_STYLES
+from dpml_app.text.phrases import number
 
-CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), candidates=CANDIDATES)
-
+CAPTIONS = {
+    "count": (
+        "Density of a noisy count without you (orange) and with you (blue). Dots are releases with you. The bar is the "
+        "likelihood ratio of the ringed release. It is at most e^ε, except with Gaussian noise."
+    ),
+    "draws": ("Samples of the noise and its exact density. A bar ends in its shaded range in 95% of such experiments."),
+    "rivals": (
+        "Exact size of the noise on each of k changed numbers, by mechanism. Geometric noise needs whole numbers, and "
+        "Gaussian noise may fail with probability δ. A line ends where the size reaches 0."
+    ),
+    "smooth": (
+        "Drag a point. A(k) bounds the sensitivity within k changes of these points. The smooth sensitivity is the "
+        "largest exp(-βk)·A(k). Bars hold 50% and 90% of releases. Dashed: the exact result. The sensitivities are "
+        "private."
+    ),
+    "calibrations": (
+        "Left: Cauchy scale per unit of smooth sensitivity. Right: actual ε against claimed ε. A line above the grey "
+        "diagonal violates its claim. A line far below it adds more noise than needed."
+    ),
+}
 
 NO_SCALE = (
     "Student's t noise with 3 degrees of freedom needs β below ε/3. Choose a smaller β, or Cauchy noise (β below ε)."
@@ -36,7 +51,7 @@ def headline(pair: Pair) -> str:
     )
 
 
-def pair_words(values: NoiseValues, pair: Pair) -> str:
+def count_readout(values: NoiseValues, pair: Pair) -> str:
     """Return the likelihood ratios of the releases of a count."""
     ratios = np.exp(np.abs(pair.log_ratios))
     gaussian = f", except with probability δ = {values.noise_delta:g}" if values.noise_mechanism == "gaussian" else ""
@@ -49,7 +64,7 @@ def pair_words(values: NoiseValues, pair: Pair) -> str:
     )
 
 
-def draw_words(values: NoiseValues, noise: Model, histogram: Histogram) -> str:
+def draws_readout(values: NoiseValues, noise: Model, histogram: Histogram) -> str:
     """Return the size of one number's noise."""
     name = MECHANISMS[values.noise_mechanism]
     mean = noise.mean_size
@@ -59,55 +74,15 @@ def draw_words(values: NoiseValues, noise: Model, histogram: Histogram) -> str:
     promise = f"ε = {values.noise_epsilon:g}, Δ = {values.noise_sensitivity}"
     if values.noise_mechanism == "gaussian":
         promise += f", δ = {values.noise_delta:g}"
-    same = " In one dimension every norm gives Laplace noise." if values.noise_mechanism in NORMS else ""
     smooth = " Δ stands for the smooth sensitivity." if values.noise_mechanism in ("cauchy", "student") else ""
     return (
         f"{name} noise at {promise} has {size}. 95% of it lies within ±<b>{number(bound)}</b>. "
         f"{int(inside.sum())} of {len(inside)} bars end in their shaded range. {percent(histogram.beyond)} of samples "
-        f"lie beyond the axis.{same}{smooth}"
+        f"lie beyond the axis.{smooth}"
     )
 
 
-def plane_words(values: NoiseValues, beyond: float) -> str:
-    """Return the shape of two numbers' noise."""
-    name = MECHANISMS[values.noise_mechanism]
-    shapes = {
-        "norm-2": "circles: all directions are equally likely",
-        "norm-10": "almost squares: two large errors are as likely as one",
-        "norm-inf": "squares: two large errors are as likely as one",
-        "gaussian": "circles, with lighter tails than any norm",
-        "cauchy": "stars: one large error is likelier than two small ones",
-        "student": "stars far out: one large error is likelier than two small ones",
-        "staircase": "steps of diamonds",
-    }
-    shape = shapes.get(values.noise_mechanism, "diamonds: large errors are likeliest along the axes")
-    return (
-        f"{name} noise for two numbers at a total of ε = {values.noise_epsilon:g}. Each number changes by at most "
-        f"Δ = {values.noise_sensitivity}. Contours are {shape}. {percent(beyond)} of samples lie beyond the axes."
-    )
-
-
-def tail_words(values: NoiseValues, own: str | None) -> str:
-    """Compare the exact largest error with the theorem's bound."""
-    epsilon, sensitivity = values.noise_epsilon, values.noise_sensitivity
-    queries, p = values.noise_queries, values.noise_failure
-    bound, exact = accuracy_bounds(epsilon, sensitivity, queries, p)
-    true = -np.expm1(queries * np.log1p(-p / queries))
-    if bound - exact < 1e-9 * exact:
-        loose = "For one query the theorem is exact."
-    else:
-        loose = (
-            f"Its bound is {percent(bound / exact - 1)} too large: a larger error has probability {percent(true)}, "
-            f"not {percent(p)}."
-        )
-    noun = f"none of {queries:,} errors" if queries > 1 else "no error"
-    return (
-        f"With probability {percent(1 - p)}, {noun} exceeds <b>{number(exact)}</b>. Theorem 2.2.2 gives "
-        f"<b>{number(bound)}</b>. {loose}{own or ''}"
-    )
-
-
-def rival_words(values: NoiseValues, sizes: Mapping[str, float]) -> str:
+def rivals_readout(values: NoiseValues, sizes: Mapping[str, float]) -> str:
     """Rank the mechanisms by the size of their noise at the chosen ε."""
     ranked = sorted((size if np.isfinite(size) else 0.0, name) for name, size in sizes.items())
     best, second = ranked[0], ranked[1]
@@ -126,21 +101,7 @@ def rival_words(values: NoiseValues, sizes: Mapping[str, float]) -> str:
     )
 
 
-def choice_words(values: NoiseValues, losses: Mapping[str, float]) -> str:
-    """Rank the selection mechanisms by expected loss at the chosen ε."""
-    ranked = sorted((loss, name) for name, loss in losses.items())
-    listed = ", ".join(f"{CHOICE_STYLES[name].label.lower()} {number(loss)}" for loss, name in ranked)
-    worst = ranked[-1][0]
-    gain = f", {percent(1 - ranked[0][0] / worst)} below the largest" if worst > 0 else ""
-    chance = values.noise_gap * (CANDIDATES - 1) / 2
-    return (
-        f"At ε = {values.noise_epsilon:g} and a gap of {values.noise_gap:g}, "
-        f"<b>{CHOICE_STYLES[ranked[0][1]].label}</b> has the smallest expected loss{gain}. Expected loss: {listed}, "
-        f"random baseline {number(chance)}."
-    )
-
-
-def calibration_words(values: NoiseValues, calibrations: Mapping[str, tuple[float, float]]) -> str:
+def calibrations_readout(values: NoiseValues, calibrations: Mapping[str, tuple[float, float]]) -> str:
     """Return the scale and the actual ε of each calibration at the chosen ε."""
     epsilon = values.noise_epsilon
     parts = [
@@ -154,3 +115,32 @@ def calibration_words(values: NoiseValues, calibrations: Mapping[str, tuple[floa
         return text + f" <b>Claim violated</b> at this β: {labels}. Zafarani and Clifton allow at most 1/6."
     waste = calibrations["theorem-2"][0] / calibrations["exact"][0]
     return text + f" For the same guarantee, 6/ε adds {number(waste)} times as much noise as the exact calibration."
+
+
+CHANGE = {"replace-one": "replacing one point", "add-remove": "adding or removing one point"}
+
+
+def smooth_readout(values: NoiseValues, found: Smooth) -> str:
+    """Return the sensitivities of the points, and the width of the noise beside that for the worst case."""
+    n, trim, levels = len(found.points), values.noise_trim, found.levels
+    if levels["global"] == 0:
+        return (
+            f"Trimming {trim} points per end leaves none of {n}. The result is then always the middle of the domain. "
+            "Trim fewer points, or use more."
+        )
+    near, far = (found.widths[row][1] for row in ("smooth", "global"))
+    gain = far / near
+    width = "about as wide as Laplace noise with global sensitivity"
+    if not 0.95 < gain < 1.05:
+        times, less = (gain, "less") if gain > 1 else (1 / gain, "more")
+        width = f"{number(times)} times <b>{less}</b> than Laplace noise with global sensitivity"
+    empty = " This m leaves no points. The result is then the middle of the domain."
+    none_left = values.noise_statistic == "trimmed_mean" and 2 * trim >= n
+    return (
+        f"For these points, {CHANGE[values.noise_relation]} changes the result ({number(found.value)}) by at most "
+        f"<b>{number(levels['local'])}</b> (local sensitivity). For any points it is at most "
+        f"<b>{number(levels['global'])}</b> (global). Smooth sensitivity: <b>{number(levels['smooth'])}</b>, "
+        f"{percent(levels['smooth'] / levels['global'])} of the global, reached at k = <b>{found.best}</b>. With "
+        f"Cauchy noise at ε = {values.noise_epsilon:g}, 90% of releases lie within ±{number(near)}: {width}."
+        f"{empty if none_left else ''}"
+    )

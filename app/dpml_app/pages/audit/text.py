@@ -1,34 +1,41 @@
-"""Sentences of the Audit page."""
-
-from __future__ import annotations
+"""Texts and numbers of the page Audit."""
 
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpml.audit.cases import AuditedClaim, Case
 from dpml.audit.cases.typed import FEATURES
-from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, ceiling
-from dpml_app.pages.audit.settings import AuditValues
-from dpml_app.text.phrases import certainty, factor, minus, percent, read_captions
+from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, AuditValues, Claim, ceiling
+from dpml_app.text.phrases import certainty, factor, minus, percent
 
-if TYPE_CHECKING:
-    from dpml_app.pages.audit.shipped import Claim, OneRun
-
-FAMILIES = {
-    "mechanism": "Mechanisms",
-    "selection": "Feature selection",
-    "classifier": "Classifiers",
-    "evaluation": "Evaluation",
-    "publishing": "Publishing",
-}
 RELATION_SHORT = {"add-remove": "add or remove one", "replace-one": "replace one"}
-AUDIT_CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), steps=len(LADDER))
+CAPTIONS = {
+    "attack": (
+        "How often the attacker guesses D, for every threshold of the score. A claim of ε keeps every attacker inside "
+        "the green region (f-DP). The box is the confidence region of the chosen event, counted on fresh samples."
+    ),
+    "bound": (
+        f"Lower bounds on the actual ε. All {len(LADDER)} hold together at the chosen confidence, so you may stop at "
+        "any time, but not try seeds until one refutes the claim. A bound below the claim proves nothing. Dotted: the "
+        "highest possible bound."
+    ),
+    "output": (
+        "Share of each output with D (blue) and D′ (orange). Green line: the claim's maximum for the larger bar, e^ε "
+        "times the other. Red: above that maximum by more than the confidence intervals (thin lines). Diamonds: exact "
+        "probabilities."
+    ),
+    "neighbours": "",
+    "claims": (
+        "Every claim in the library on the worst known neighbours, at its own ε. On the line, the actual ε equals the "
+        "claim. Crosses above it violate their claim. Triangles are lower bounds from samples. The ring marks the "
+        "chosen claim."
+    ),
+}
 
 
 def number(value: float) -> str:
@@ -79,7 +86,7 @@ def verdict(
     elif known is not None:
         state = "stands"
         head = f"Claim holds on these neighbours: the actual ε is {number(known)}."
-        text = _what_draws_add(step, exact, known, sampled)
+        text = _sampling_text(step, exact, known, sampled)
     else:
         state, head = "open", "Not refuted by these samples."
         only = (
@@ -91,11 +98,11 @@ def verdict(
         most = ceiling(step["draws"], confidence, entry.delta) if step else 0.0
         if step and most < claim:
             text += f" This number of samples can show at most {number(most)}."
-    why = f"<p>{text}</p>{_catalogue_says(entry, values, state)}"
+    why = f"<p>{text}</p>{_catalogue_text(entry, values, state)}"
     return state, f"<p>{sentence}</p><h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
 
 
-def _what_draws_add(step, exact, known: float, sampled: str) -> str:
+def _sampling_text(step, exact, known: float, sampled: str) -> str:
     text = "One pair of neighbours can refute a claim, not prove it, because a proof covers all pairs. "
     if step is None:
         return text
@@ -123,7 +130,7 @@ def _loss(pair: tuple[float, float]) -> float:
     return abs(math.log(pair[0] / pair[1]))
 
 
-def _catalogue_says(entry: AuditedClaim, values: AuditValues, state: str) -> str:
+def _catalogue_text(entry: AuditedClaim, values: AuditValues, state: str) -> str:
     private = "private" if entry.private else "<b>not private</b>"
     true = entry.true_epsilon(values.audit_epsilon)
     if entry.private and math.isfinite(true) and true > values.audit_epsilon:
@@ -139,10 +146,10 @@ def _catalogue_says(entry: AuditedClaim, values: AuditValues, state: str) -> str
     return f'<p class="catalogue">{text}</p>'
 
 
-def data_words(data: Any) -> str:
+def data_text(data: Any) -> str:
     """Return a small data set as numbers, a large one by its size.
 
-    >>> data_words(np.array([0.0, 1.5])), data_words((np.zeros((9, 4)), np.zeros(9)))
+    >>> data_text(np.array([0.0, 1.5])), data_text((np.zeros((9, 4)), np.zeros(9)))
     ('(0, 1.5)', '9 records')
     """
     if isinstance(data, tuple) and data and np.ndim(data[0]) >= 1:
@@ -155,13 +162,13 @@ def data_words(data: Any) -> str:
     return minus("(" + ", ".join(f"{v:.4g}" for v in array) + ")")
 
 
-def neighbours_words(entry: AuditedClaim, values: AuditValues, case: Case) -> str:
+def neighbours_readout(entry: AuditedClaim, values: AuditValues, case: Case) -> str:
     """Return the two data sets in words."""
     if values.audit_neighbours == "table":
         seen = f"The attacker sees: {escape(case.seen)}."
         return f"<p>D is the table, D′ its neighbour. Click a cell to change it. {seen}</p>"
     text = f"<p>Worst known neighbours of this method: <b>{escape(case.words)}</b>.</p>"
-    first, second = data_words(case.data), data_words(case.neighbour)
+    first, second = data_text(case.data), data_text(case.neighbour)
     text += f"<p>D: {first}<br>D′: {second}</p>"
     if entry.typed is not None:
         return text + ""
@@ -268,25 +275,14 @@ def bound_readout(steps: list[dict[str, Any]], values: AuditValues, exact: Mappi
     return f"{text}. Claim: {values.audit_epsilon:g}."
 
 
-# ---- the wall of claims ---------------------------------------------------------------------------------------------
+# ---- all claims -----------------------------------------------------------------------------------------------------
 
 
-def wall_readout(wall: Sequence[Claim]) -> str:
+def claims_readout(claims: Sequence[Claim]) -> str:
     """Return the numbers of claims that hold and that are violated."""
-    broken, methods = sum(claim.broken for claim in wall), len({claim.method for claim in wall})
-    drawn = sum(claim.drawn for claim in wall)
+    broken, methods = sum(claim.broken for claim in claims), len({claim.method for claim in claims})
+    drawn = sum(claim.drawn for claim in claims)
     return (
-        f"{len(wall)} claims of {methods} methods: <b>{len(wall) - broken}</b> hold, <b>{broken}</b> are violated. "
-        f"{len(wall) - drawn} are checked by formula, {drawn} by sampling."
-    )
-
-
-def one_run_readout(lines: Sequence[OneRun]) -> str:
-    """Return the range of certified ε over the methods, and the share of runs that wrongly refute a claim."""
-    shares = [max(line.median, line.curve_median) / line.epsilon for line in lines]
-    accused = max(line.accused for line in lines)
-    return (
-        f"At a claim of ε = {lines[0].epsilon:g}, one run certifies <b>{percent(min(shares))}</b> to "
-        f"<b>{percent(max(shares))}</b> of ε, by method (95% confidence). At most {percent(accused)} of 100 runs of a "
-        f"method refute its claim wrongly (allowed: 5%)."
+        f"{len(claims)} claims of {methods} methods: <b>{len(claims) - broken}</b> hold, <b>{broken}</b> are violated. "
+        f"{len(claims) - drawn} are checked by formula, {drawn} by sampling."
     )

@@ -6,27 +6,41 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from dpml_app.pages.noise import compute as noise_compute
-from dpml_app.pages.noise import words as noise_words
+from dpml_app.pages.noise import text as noise_text
 from dpml_app.pages.noise.compute import (
-    accuracy_bounds,
+    BETA_SHARES,
+    LOWER,
+    MECHANISMS,
+    PRESETS,
+    SIZES,
+    UPPER,
+    NoiseSettings,
+    NoiseValues,
+    actual_epsilon,
     bin_edges,
     calibrations,
-    choice_losses,
+    decode,
+    encode,
     histogram,
-    largest_tail,
+    is_code,
+    model,
     pair,
-    plane,
+    points_of,
+    preset,
     rival_sizes,
-    true_cost,
+    smooth,
 )
-from dpml_app.pages.noise.controls import NoiseControls, points_of
-from dpml_app.pages.noise.models import NORMS, model, vector_draws, vector_log_density
-from dpml_app.pages.noise.points import PRESETS, SIZES, decode, encode, is_code, preset
-from dpml_app.pages.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings, NoiseValues
+from dpml_app.pages.noise.page import NoiseControls
+from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
-from scipy import stats
 
-from dpml.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpml.mechanisms.smooth import (
+    global_sensitivity,
+    local_sensitivity,
+    sensitivity_envelope,
+    smooth_sensitivity,
+    statistic,
+)
 from dpml.mechanisms.smooth.admissible import Cauchy, cauchy_scale
 
 NUMBERS = (0.7, 2, 1e-5, 1 / 6)  # ε, Δ, δ, β's share
@@ -116,12 +130,12 @@ def test_words_of_a_count_say_the_overlap_and_the_attacker_s_success():
     # Laplace noise for ε = 1: they share exp(-1/2), so an attacker is right in 1 - exp(-1/2)/2
     found = pair("laplace", (1.0, 1, 1e-6, 1 / 6), 0)
     assert found.overlap == pytest.approx(math.exp(-0.5))
-    text = noise_words.headline(found)
+    text = noise_text.headline(found)
     assert "<b>60.7%</b>" in text
     assert "<b>69.7%</b> of the time" in text
     values = NoiseValues.of(NoiseSettings(noise_mechanism="gaussian"))
-    assert "e^ε = <b>2.72</b>" in noise_words.pair_words(values, found)
-    assert "δ = 1e-06" in noise_words.pair_words(values, found)
+    assert "e^ε = <b>2.72</b>" in noise_text.count_readout(values, found)
+    assert "δ = 1e-06" in noise_text.count_readout(values, found)
 
 
 @pytest.mark.parametrize("reach", [1, 2, 5, 50, 100, 1000])
@@ -132,61 +146,6 @@ def test_bins_of_whole_numbers_hold_equally_many(reach):
     assert held[0] % 2 == 1
     assert (edges == -edges[::-1]).all()
     assert len(edges) < 70
-
-
-@each_mechanism
-def test_density_of_a_pair_integrates_to_one_and_its_contours_hold_what_they_say(name):
-    scale = {"cauchy": None, "student": None}.get(name, 60.0)
-    pair = vector_draws(name, NUMBERS, 30_000, np.random.default_rng(5))
-    assert pair.shape == (30_000, 2)
-    if scale and name != "staircase":
-        axis = np.arange(-120, 121, 1.0)
-        total = np.exp(vector_log_density(name, NUMBERS, axis[None, :], axis[:, None])).sum()
-        assert total == pytest.approx(1, abs=0.01)
-    found = plane(name, NUMBERS, 30, 500, 0)
-    logs = vector_log_density(name, NUMBERS, pair[:, 0], pair[:, 1])
-    peak = vector_log_density(name, NUMBERS, np.zeros(1), np.zeros(1))[0]
-    for share, level in zip(noise_compute.HELD, found.levels, strict=True):
-        above = (logs - peak) / math.log(10) >= level - 1e-9
-        # a whole step or number more where the density has steps
-        slack = 0.08 if name in ("geometric", "staircase") else 0.01
-        assert share - 0.01 <= above.mean() <= share + slack
-
-
-@pytest.mark.parametrize("p", [1, 2, 10, math.inf])
-def test_norms_have_the_published_scales(p):
-    name = {v: k for k, v in NORMS.items()}[p]
-    pair = vector_draws(name, (0.5, 1, 1e-6, 1 / 6), 40_000, np.random.default_rng(0))
-    norm = np.linalg.norm(pair, ord=p, axis=1)
-    # Fig. 2.1: the norm is Gamma(2) with scale 2^(1/p)/ε
-    assert norm.mean() == pytest.approx(2 * 2 ** (1 / p) / 0.5, rel=0.02)
-
-
-@pytest.mark.parametrize("name", ["laplace", "geometric", "staircase", "gaussian", "norm-inf", "cauchy", "student"])
-def test_largest_of_many_errors(name):
-    t = np.array([4.0, 9.0, 15.0])
-    exact = largest_tail(name, NUMBERS, 7, t)
-    rng = np.random.default_rng(2)
-    if name == "norm-inf":
-        draws = stats.gamma(7, scale=NUMBERS[1] / NUMBERS[0]).rvs(20_000, random_state=rng)
-    else:
-        draws = np.abs(model(name, *NUMBERS).draw(140_000, rng)).reshape(-1, 7).max(axis=1)
-    assert np.abs((draws[:, None] > t).mean(axis=0) - exact).max() < 0.015
-    assert largest_tail("norm-2", NUMBERS, 7, t) is None
-
-
-@pytest.mark.parametrize("queries", [1, 2, 1000, 10_000])
-@pytest.mark.parametrize("p", [0.001, 0.05, 0.9])
-def test_theorem_bounds_the_exact_error(queries, p):
-    bound, exact = accuracy_bounds(0.5, 3, queries, p)
-    assert exact <= bound * (1 + 1e-12)
-    assert 1 - (1 - math.exp(-exact * 0.5 / 3)) ** queries == pytest.approx(p, rel=1e-6)
-    assert (queries == 1) == (bound == pytest.approx(exact, rel=1e-12))
-
-
-def test_example_of_antonova():
-    bound, exact = accuracy_bounds(1, 1, 1000, 0.05)
-    assert (round(bound, 3), round(exact, 3)) == (9.903, 9.878)
 
 
 def test_staircase_never_has_the_larger_mean_than_laplace_for_one_number():
@@ -203,40 +162,69 @@ def test_size_grows_with_sensitivity():
         assert five[name] == pytest.approx(5 * one[name])
 
 
-def test_losses_are_those_of_the_mechanisms():
-    losses = choice_losses(2.0, 4)
-    at = NOISE_EPSILONS.index(0.8)
-    scores = -2.0 * np.arange(5)
-    for name, mechanism in (
-        ("exponential", ExponentialMechanism(0.8, 4)),
-        ("flip", PermuteAndFlip(0.8, 4)),
-        ("noisy-max", ReportNoisyMax(0.8, 4, "laplace")),
-    ):
-        assert losses[name][at] == pytest.approx(-(mechanism.probabilities(scores) @ scores))
-    assert (losses["flip"] <= losses["exponential"] + 1e-12).all()
-
-
 @pytest.mark.parametrize("name", ["exact", "algorithm-1", "theorem-2"])
 def test_cost_of_a_calibration_is_the_library_s(name):
     scale, cost = calibrations(1 / 6)[name]
     for at in (0, 10, 20, 30):
-        noise = Cauchy(NOISE_EPSILONS[at], NOISE_EPSILONS[at] / 6, name)
+        noise = Cauchy(EPSILONS[at], EPSILONS[at] / 6, name)
         assert (scale[at], cost[at]) == (pytest.approx(noise.scale), pytest.approx(noise.cost))
 
 
 @pytest.mark.parametrize("share", BETA_SHARES.values())
 def test_exact_calibration_costs_its_claim_and_no_more(share):
-    for epsilon in NOISE_EPSILONS:
-        cost = true_cost(cauchy_scale(epsilon, share * epsilon), share * epsilon)
+    for epsilon in EPSILONS:
+        cost = actual_epsilon(cauchy_scale(epsilon, share * epsilon), share * epsilon)
         assert cost == pytest.approx(epsilon, rel=1e-9)
 
 
 def test_published_constants_break_where_beta_is_too_large():
-    at = NOISE_EPSILONS.index(0.1)
+    at = EPSILONS.index(0.1)
     for share, broken in ((0.9, True), (1 / 6, False)):
         found = {name: (scale[at], cost[at]) for name, (scale, cost) in calibrations(share).items()}
-        text = noise_words.calibration_words(SimpleNamespace(noise_epsilon=0.1, noise_beta="x"), found)
+        text = noise_text.calibrations_readout(SimpleNamespace(noise_epsilon=0.1, noise_beta="x"), found)
         assert ("Claim violated" in text) == broken == (found["algorithm-1"][1] > 0.1)
+
+
+# ---- sensitivity of the points ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("kind", ["median", "trimmed_mean", "variance"])
+def test_sensitivities_of_points_are_the_librarys(kind, relation):
+    code, epsilon, share, trim = encode(preset("clumps", 20)), 0.5, 1 / 6, 3
+    found, beta = smooth(code, kind, relation, trim, epsilon, share, 4), share * epsilon
+    trim = trim if kind == "trimmed_mean" else 0
+    x = preset("clumps", 20)
+    whole = global_sensitivity(kind, LOWER, UPPER, 20, relation, trim)
+    level = smooth_sensitivity(kind, x, LOWER, UPPER, beta, relation, trim)
+    local = local_sensitivity(kind, x, LOWER, UPPER, relation, trim)
+    assert found.levels == {"local": local, "smooth": level, "global": whole}
+    assert found.value == statistic(kind, x, LOWER, UPPER, trim)
+    envelope = sensitivity_envelope(kind, x, LOWER, UPPER, beta, relation, trim, distances=21)
+    assert found.terms == pytest.approx(envelope.terms)
+    assert found.terms[found.best] == pytest.approx(level)
+    # Laplace noise for the global sensitivity holds 90% within log(10) times its scale
+    assert found.widths["global"][1] == pytest.approx(math.log(10) * whole / epsilon)
+    # half of Cauchy noise is within its scale
+    assert found.widths["smooth"][0] == pytest.approx(cauchy_scale(epsilon, beta) * level)
+
+
+def test_samples_of_a_release_lie_in_their_intervals():
+    found = [smooth(encode(preset("bell", 20)), "median", "replace-one", 0, 1.0, 1 / 6, seed) for seed in range(40)]
+    for row in ("smooth", "global"):
+        for share, width in zip((0.5, 0.9), found[0].widths[row], strict=True):
+            inside = np.mean([np.abs(one.samples[row] - one.value) <= width for one in found])
+            assert inside == pytest.approx(share, abs=0.04)
+
+
+def test_smooth_readout_compares_both_releases():
+    def said(**settings):
+        values = NoiseValues.of(NoiseSettings(**settings))
+        return noise_text.smooth_readout(values, smooth(*values.smooth_key()))
+
+    assert "times <b>less</b> than Laplace noise with global sensitivity" in said()
+    assert "times <b>more</b>" in said(noise_preset="clumps", noise_size=10, noise_statistic="mean")
+    assert "leaves none of 10" in said(noise_statistic="trimmed_mean", noise_trim=5, noise_size=10)
 
 
 # ---- points and settings --------------------------------------------------------------------------------------------
@@ -277,11 +265,39 @@ def test_preset_and_size_put_the_points_back_and_the_slider_moves_one():
 
 def test_words_claim_what_was_computed():
     values = NoiseValues.of(NoiseSettings())
-    text = noise_words.rival_words(values, {"laplace": 1.0, "geometric": 0.85, "staircase": 0.96, "gaussian": 3.4})
+    text = noise_text.rivals_readout(values, {"laplace": 1.0, "geometric": 0.85, "staircase": 0.96, "gaussian": 3.4})
     assert "<b>Geometric</b>, 11.5% smaller" in text
     assert "needs whole numbers" in text
-    text = noise_words.rival_words(values, {"laplace": 1.0, "geometric": 0.0, "staircase": 0.9, "gaussian": 3.4})
+    text = noise_text.rivals_readout(values, {"laplace": 1.0, "geometric": 0.0, "staircase": 0.9, "gaussian": 3.4})
     assert "Geometric 0" in text
-    text = noise_words.tail_words(values, None)
-    assert "9.88" in text
-    assert "not 5%" in text
+
+
+def test_points_of_a_link_are_drawn(alone):
+    alone.enter("noise", "&noise_size=20&noise_points=p0010rs5050&noise_gap=5&noise_mechanism=norm-2")
+    assert alone.array("noise-points", "x") == pytest.approx([0, 3.6, 100, 18, 18])
+    said = " ".join([*alone.faults, *alone.alerts])
+    # a setting and a mechanism of earlier versions
+    assert "noise_gap: unknown setting" in said
+    assert "noise_mechanism = norm-2 is not allowed" in said
+    # dragged in the browser
+    source = alone.sources["noise-points"]
+
+    async def drag():
+        source.data = {**source.data, "x": [0.0, 3.6, 120.0, 18.0, 55.54]}
+
+    alone._run(drag)
+    assert points_of(alone.page.settings) == pytest.approx([0, 3.6, 100, 18, 55.5])
+
+
+def test_wrong_values_and_impossible_noise_are_named(alone):
+    alone.enter("noise", "&noise_points=pzz00&noise_epsilon=7&noise_touched=3&noise_size=20")
+    said = " ".join([*alone.faults, *alone.alerts])
+    for wrong in ("noise_points = pzz00", "noise_epsilon = 7", "noise_touched = 3"):
+        assert f"{wrong} is not allowed" in said
+    assert len(alone.array("noise-points", "x")) == 20
+    alone.enter("noise", "&noise_mechanism=student&noise_beta=1/2")
+    assert "needs β below ε/3" in alone.text
+    assert len(alone.array("noise-bars", "share")) == len(alone.array("noise-drops", "x")) == 0
+    alone.act(noise_beta="1/4")
+    assert len(alone.array("noise-bars", "share")) > 0
+    assert "Student's t" in alone.text

@@ -1,4 +1,4 @@
-"""What lessons show and name of this page: the plot of an exported step, and figures."""
+"""The plot and the figures of the page Audit in lessons."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import EXACT, REFERENCE, Style
 from dpml_app.drawing.sweep import Bars, Line, Sweep
 from dpml_app.pages.audit import compute
-from dpml_app.pages.audit.settings import AUDIT_EPSILONS, AuditSettings, AuditValues
+from dpml_app.pages.audit.compute import AUDIT_EPSILONS, AuditSettings, AuditValues
 
 
 def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Sweep | Bars:
