@@ -15,7 +15,7 @@ from dpml_app.lessons.figures import number, settings_of
 from dpml_app.pages.audit import compute as audit
 from dpml_app.pages.audit import lesson_figures as audits
 from dpml_app.pages.audit.settings import AuditValues
-from dpml_app.pages.evaluate import lesson_figures as curves
+from dpml_app.pages.evaluate import lesson as curves
 from dpml_app.pages.explore import cost, shipped
 from dpml_app.pages.noise import lesson_figures as noise
 from dpml_app.pages.publish import compute as publish

@@ -25,7 +25,6 @@ NOT_AT_ENDS = {
     "publish-weights-taught": "boxes beside one another",
     "audit-one-run": "marks in rows",
     "evaluate-intervals": "intervals in rows",
-    "evaluate-calibration": "marks beside one another",
 }
 # what is opened, and the slider of its ε
 VISITS = {
@@ -51,7 +50,7 @@ LEGENDS = {
     "linear": {f"train-{name}" for name in ("accuracy", "best", "size", "lambda", "weights", "tuning")},
     "publish": {f"publish-{name}" for name in PUBLISH},
     "weights": {f"publish-{name}" for name in (*PUBLISH, *(f"weights-{name}" for name in WEIGHTS))},
-    "evaluate": {f"evaluate-{name}" for name in ("intervals", "calibration", "success")},
+    "evaluate": {f"evaluate-{name}" for name in ("intervals", "success")},
 }
 # a sample of a thin dotted line has some twenty pixels
 LEAST = 12
