@@ -15,7 +15,7 @@ from dpml_app.lessons.figures import number, settings_of
 from dpml_app.pages.audit import compute as audit
 from dpml_app.pages.audit import lesson as audits
 from dpml_app.pages.audit.compute import AuditValues
-from dpml_app.pages.evaluate import lesson_figures as curves
+from dpml_app.pages.evaluate import lesson as curves
 from dpml_app.pages.explore.compute import default_runs, non_private, shipped_results
 from dpml_app.pages.noise import lesson as noise
 from dpml_app.pages.publish import compute as publish

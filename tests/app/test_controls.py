@@ -65,12 +65,9 @@ PAGES = {
             "told": ["evaluate-counts", "evaluate-noise", "evaluate-now"],
             "exact": ["evaluate-roc-exact"], "published": ["evaluate-roc-laplace"],
             "people": ["evaluate-people", "evaluate-people-words"],
-            "numbers": ["evaluate-intervals-rows"], "recall": ["evaluate-recall-private"],
-            "calibration": ["evaluate-calibration-private"],
+            "numbers": ["evaluate-intervals-rows"],
             "errors": ["evaluate-errors-histogram", "evaluate-errors-laplace"],
-            "sizes": ["evaluate-sizes-histogram", "evaluate-sizes-laplace"],
-            "compare": ["evaluate-gap-difference", "evaluate-sure-probability"],
-            "success": ["evaluate-success-counts", "evaluate-success-curve"],
+            "success": ["evaluate-success-best"],
         },
     ),
     "audit": (
@@ -82,8 +79,8 @@ PAGES = {
     ),
 }  # fmt: skip
 # in this order on one page: a setting, its new value, and the groups that must change
-RELEASE = {"numbers", "recall", "calibration", "people"}
-DRAWN = RELEASE | {"told", "errors", "sizes", "compare", "success"}
+RELEASE = {"numbers", "people"}
+DRAWN = RELEASE | {"told", "errors"}
 NUMERIC = {"accuracy", "now"}
 CHANGES = {
     "explore": [
@@ -151,16 +148,12 @@ CHANGES = {
         ("epsilon", 1.25, {"now", "lambda", "lambda-now", "rule", "best"}),
     ],
     "evaluate": [
-        ("epsilon", 1.25, RELEASE | {"published", "sizes"}),
+        ("epsilon", 1.25, RELEASE | {"published"}),
         ("evaluate_cut", 1, set()),
-        ("evaluate_metric", "accuracy", {"compare"}),
-        ("evaluate_cut", 1, {"compare"}),
-        ("evaluate_rival_weakened", "much", {"compare"}),
-        ("evaluate_rival", "naive-bayes", {"compare"}),
-        ("evaluate_methods", ["histogram"], {"published", "errors", "sizes"}),
-        ("draws", 20, DRAWN - {"numbers"}),
+        ("evaluate_methods", ["histogram"], {"published", "errors"}),
+        ("draws", 20, {"told", "errors"}),
         ("seed", 1, DRAWN),
-        ("relation", "replace-one", DRAWN),
+        ("relation", "replace-one", DRAWN | {"success"}),
         ("evaluate_weakened", "some", DRAWN | {"exact"}),
     ],
     "audit": [

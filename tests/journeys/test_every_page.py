@@ -109,14 +109,11 @@ CONTROLS = {
         [
             (press("ε"), "epsilon", ("evaluate-roc-band", "evaluate-roc-release")),
             (press(CUT), "evaluate_cut", ()),
-            (hit("radio", "Accuracy"), "evaluate_metric", ()),
-            (pick("Quality of B", "Weakened to AUC 0.75"), "evaluate_rival_weakened", ()),
-            (pick("Classifier B", "Naive Bayes"), "evaluate_rival", ()),
             (hit("checkbox", "Laplace: not private"), "evaluate_methods", ()),
             (press("Runs"), "draws", ("evaluate-roc-band",)),
             (hit("button", "Resample"), "seed", ("evaluate-roc-band",)),
             (hit("radio", "Replace one record"), "relation", ("evaluate-roc-band",)),
-            (pick("Quality of A", "Weakened to AUC 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
+            (pick("Quality of the classifier", "Weakened to AUC 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
         ],
     ),
     "audit": (

@@ -9,8 +9,15 @@ from dpml.evaluation import attack_bound, best_attack_success
 from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import EXACT, REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep, level
-from dpml_app.pages.evaluate import attack, compute
-from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
+from dpml_app.pages.evaluate.compute import (
+    EvaluateSettings,
+    EvaluateValues,
+    errors,
+    exact_attack,
+    exact_curve,
+    labels,
+    victims,
+)
 from dpml_app.settings import EPSILONS
 
 
@@ -32,8 +39,8 @@ def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> 
     for method in ("histogram", "recursive-medians", "fixed-space"):
         draws = []
         for epsilon in values:
-            key = EvaluateValues.of(s).curve_key(method, compute.draws_of(method, s.draws), epsilon)
-            draws.append(compute.errors(*key))
+            key = EvaluateValues.of(s).curve_key(method, epsilon)
+            draws.append(errors(*key))
         low, middle, high = np.quantile(draws, [0.05, 0.5, 0.95], axis=1)
         lines.append(Line(style_of(method, "curve"), middle.tolist(), low.tolist(), high.tolist()))
     return Sweep("Area to the non-private curve", "ε", values, s.epsilon, lines, percent=False)
@@ -45,34 +52,34 @@ figure = Figures()
 @figure
 def area(s: Any) -> float:
     """Return the area under the exact curve."""
-    fpr, tpr = compute.exact_curve(*EvaluateValues.of(s).classifier_key())
+    fpr, tpr = exact_curve(*EvaluateValues.of(s).classifier_key())
     return float(np.trapezoid(tpr, fpr))
 
 
 @figure
 def labels_attacked(s: Any) -> float:
     """Return how many labels the attack is tried on."""
-    return len(attack.victims(*EvaluateValues.of(s).classifier_key()))
+    return len(victims(*EvaluateValues.of(s).classifier_key()))
 
 
 @figure
 def labels_found(s: Any) -> float:
     """Return how many labels the exact curve gives away."""
     key = EvaluateValues.of(s).classifier_key()
-    guesses, truth = attack.exact_attack(*key), compute.labels(s.dataset)[attack.victims(*key)]
+    guesses, truth = exact_attack(*key), labels(s.dataset)[victims(*key)]
     return int((guesses == truth).sum())
 
 
 @figure
 def off(s: Any, method: str) -> float:
     """Return the median area between a private curve and the true one."""
-    key = EvaluateValues.of(s).curve_key(method, compute.draws_of(method, s.draws), s.epsilon)
-    return float(np.median(compute.errors(*key)))
+    key = EvaluateValues.of(s).curve_key(method, s.epsilon)
+    return float(np.median(errors(*key)))
 
 
 figure |= {
     # how many percent of the curve's height one record of the second class is
-    "one-step-of-the-curve": lambda s: 100 / int((compute.labels(s.dataset) == 1).sum()),
+    "one-step-of-the-curve": lambda s: 100 / int((labels(s.dataset) == 1).sum()),
     # how many percent of labels the best attack finds
     "best-attack": lambda s: 100 * best_attack_success(s.epsilon, s.relation),
     # how many percent of labels ε allows an attack to find
