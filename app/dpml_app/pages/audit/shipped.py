@@ -86,11 +86,10 @@ def _computed(place: int, method: str, relation: str, epsilon: float | None = No
 @cache
 def wall() -> tuple[Claim, ...]:
     """Return every claim as it ships. A claim that does not ship yet is computed at the first call."""
-    rows = read_shipped(HERE, FILE)["claims"]
-    kept = {
-        tuple(pair): Claim(*pair, claimed, math.inf if shown is None else shown, drawn)
-        for *pair, claimed, shown, drawn in rows
-    }
+    rows = (
+        [*who, math.inf if shown is None else shown, drawn] for *who, shown, drawn in read_shipped(HERE, FILE)["claims"]
+    )
+    kept = {(row[0], row[1]): Claim._make(row) for row in rows}
     pairs = enumerate(audited_pairs())
     return tuple(kept.get(pair) or _computed(place, *pair) for place, pair in pairs)
 
