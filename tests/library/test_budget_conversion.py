@@ -51,6 +51,7 @@ def test_the_inverse_is_the_largest_over_all_orders(epsilon, delta):
 
 def test_the_least_epsilon_and_delta_pay_for_no_rho():
     assert zcdp_rho(5e-324, 5e-324) == 0.0
+    assert zcdp_epsilon(0.0, 1e-5) == 0.0
 
 
 @pytest.mark.parametrize("delta", DELTAS)

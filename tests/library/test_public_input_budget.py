@@ -225,3 +225,13 @@ def test_no_order_of_charges_overspends(costs):
             accepted.append(cost)
     assert budget.ledger["epsilon"].tolist() == accepted
     assert math.fsum(accepted) <= 1.0 + 1e-12
+
+
+def test_pickled_budget_shares_the_file(tmp_path):
+    budget = Budget(1.0, path=tmp_path / "ledger.db")
+    part = budget.split(select=1, train=1)["train"]
+    pickle.loads(pickle.dumps(part)).spend(0.5, label="there")
+    assert part.remaining == 0
+    assert pickle.loads(pickle.dumps(budget)).ledger["label"].tolist() == ["there"]
+    with pytest.raises(BudgetExceeded):
+        budget.spend(0.75)

@@ -372,3 +372,20 @@ def test_a_budget_that_is_too_small_pays_for_no_fact():
     assert budget.spent == 0
     with pytest.raises(InvalidParameter, match="peek"):
         Schema.describe(paid_table(), epsilon=0.1, peek=True, rng=np.random.default_rng(0))
+
+
+def test_bounds_that_can_be_no_domain_are_asked_for():
+    proposal = Schema.describe(pd.DataFrame({"x": [-1e308, 1e308], "one": [3.0, 3.0]}), peek=True)
+    assert proposal.features == ()
+    assert proposal.questions[:2] == ("x: between which bounds does it lie?", "one: between which bounds does it lie?")
+
+
+def test_columns_left_out_are_named_once_and_are_no_features():
+    with pytest.raises(InvalidSchema, match="ignored"):
+        Schema.binary(2).__class__((Feature("a"),), ignored=("a",))
+    with pytest.raises(InvalidSchema, match="ignored"):
+        Schema((Feature("a"),), ignored="b")
+    schema = Schema((Feature("a"), Feature("b")), ignored=("number",))
+    X, found = schema.check_features(pd.DataFrame({"number": [7], "b": [1], "a": [0]}))
+    assert found.feature_names == ["b", "a"]
+    assert X.tolist() == [[1.0, 0.0]]

@@ -10,7 +10,7 @@ from each_commit import others_in_full
 from scipy import stats
 from scipy.special import logsumexp
 
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import Private
 from dpml.schema import Schema
 from dpml.selection import (
@@ -168,3 +168,9 @@ def test_fits_follow_the_mask_distribution(kind, calibration):
     counts = np.bincount(drawn @ (1 << np.arange(4)), minlength=16)[keys]
     assert counts.sum() == 600
     assert stats.chisquare(counts, p / p.sum() * 600).pvalue > 0.001
+
+
+def test_a_schema_that_promises_more_records_than_there_are():
+    X, y = table()
+    with pytest.raises(InvalidData, match="at least 1000 records, the table has 300"):
+        MaskSelector(1.0, 2, "mutual_information", schema=Schema.binary(6, n_lower=1000)).fit(X, y)

@@ -271,3 +271,22 @@ def test_bad_parameters_are_named(selector, bad):
     name = "n_features" if "threshold" in bad and selector.threshold is None and bad["threshold"] else next(iter(bad))
     with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
         clone(selector).set_params(**bad).fit(*table())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_subsamples_take_turns(name):
+    """Draws of three tables in turn: those of one table alone, where the tables are the same."""
+    X, y = table()
+    selector = clone(ALL[name]).set_params(epsilon=1e6, schema=SCHEMA)
+    counts = contingency(X, y, 2)
+    empty = np.zeros_like(counts.on)
+    turns = Contingency(np.stack([counts.on, empty, counts.on]), counts.n)
+    masks = selector.masks(turns, SCHEMA, draws=8, rng=np.random.default_rng(0))
+    one = selector.masks(counts, SCHEMA, draws=1, rng=np.random.default_rng(0))[0]
+    if name not in ("published iterative", "published clusters"):
+        for i in (0, 2, 3, 5, 6):
+            np.testing.assert_array_equal(masks[i], one)
+    assert masks.shape == (8, D)
+    # an empty table has no feature above the threshold
+    if name.startswith("τ"):
+        assert not masks[[1, 4, 7]].any()

@@ -4,10 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from binary_tables import told_by_some
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
 from dpml.selection import (
     KINDS,
@@ -202,3 +204,14 @@ def test_mask_weight_is_epsilon_over_the_range():
         mask_weight("count", "add-remove", 1.0, 11, 10)
     with pytest.raises(InvalidParameter, match=r"`epsilon` must be .*Got 0"):
         mask_weight("count", "add-remove", 0, 1, 10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_of_private_records_are_private(kind):
+    X, y = told_by_some({1: 0.9}, n=80, rate=0.4)
+    schema = Schema.binary(6, n_lower=50)
+    private = scores(Private(X), Private(y), kind, schema=schema)
+    assert type(private) is Private
+    assert opened(private).tolist() == scores(X, y, kind, schema=schema).tolist()
+    with pytest.raises(InvalidParameter, match="given for private records"):
+        scores(Private(X), Private(y), kind)

@@ -8,11 +8,11 @@ from scipy import stats
 
 from dpml.audit import recorded_releases
 from dpml.budget import Budget
-from dpml.counts import Contingency
+from dpml.counts import Contingency, contingency
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Schema
-from dpml.selection import TopSelector, peel, sample_joint, scores
+from dpml.selection import TopSelector, one_shot, peel, sample_joint, scores
 from dpml.selection.top import METHODS as ALL_METHODS
 from dpml.selection.top import WITH_DELTA, joint_gaps
 
@@ -173,3 +173,23 @@ def test_only_peeling_takes_a_delta(method):
         TopSelector(1.0, 1, method=method, delta=1e-6).fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(InvalidParameter, match="delta"):
         peel([1.0, 2.0, 3.0], 1.0, 2, 1.0, noise="exponential", delta=1e-6, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("function", [one_shot, peel, sample_joint])
+def test_functions_of_scores_name_bad_parameters(function):
+    rng = np.random.default_rng(0)
+    for name, call in (
+        ("scores", ([[1.0]], 1.0, 1, 1.0)),
+        ("change_range", ([1.0], 1.0, 1, 0)),
+    ):
+        with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
+            function(*call, rng=rng)
+    with pytest.raises(InvalidParameter, match=r"`rng` must be .*Got 7"):
+        function([1.0], 1.0, 1, 1.0, rng=7)
+
+
+def test_all_features_are_kept_without_a_draw():
+    table = contingency(np.eye(3), np.array([0, 1, 0]), 2)
+    for method in METHODS:
+        masks = TopSelector(1.0, 3, method=method).masks(table, Schema.binary(3), draws=2, rng=np.random.default_rng(0))
+        assert masks.all()
