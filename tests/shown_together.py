@@ -7,15 +7,12 @@ from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.pages.select import figures as select
-from dpml_app.pages.train.card import every_style
-from dpml_app.pages.train.tuning import SCHEMES
+from dpml_app.pages.train.figures import every_style
 
 ON_ONE_PLOT = {
-    "explore": explore.STYLES,
-    "rules": select.RULE_STYLES,
+    "explore": explore.SCORE_STYLES,
     "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
     "train": {**every_style(), "vaidya-true": VAIDYA_TRUE},
-    "tuning": SCHEMES,
     "publish": publish.STYLES,
     "rival publishers": {**publish.RIVAL_STYLES, **publish.RECORDED_STYLES},
     "private choices": publish.CHOICE_STYLES,
@@ -23,6 +20,5 @@ ON_ONE_PLOT = {
     "weights": WEIGHT_STYLES,
     "evaluate": evaluate.ROC_STYLES,
     "rivals": noise.RIVAL_STYLES,
-    "choices": noise.CHOICE_STYLES,
     "scales": noise.CALIBRATION_STYLES,
 }

@@ -1,10 +1,6 @@
 """The settings, facts and accuracies of the app's linear models, for tests of their computations and cards."""
 
-from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.linear_compute import linear_facts
-from dpml_app.pages.train.measure import measure
-from dpml_app.pages.train.page import with_levels
-from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.compute import TrainValues, linear_facts, measure, nb_facts, with_levels
 from dpml_app.state import Settings
 
 

@@ -1,25 +1,18 @@
 """What the Evaluate page computes is what the library does, and its keys and words hold what they should."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data import measures as shared
-from dpml_app.pages.evaluate import attack as attacks
 from dpml_app.pages.evaluate import compute as own
-from dpml_app.pages.evaluate import numbers
-from dpml_app.pages.evaluate import words as evaluate_words
-from dpml_app.pages.evaluate.controls import probability
-from dpml_app.pages.evaluate.curves import MethodsCard
-from dpml_app.pages.evaluate.figures import ROC_STYLES, CalibrationFigure, IntervalFigure, error_figure
+from dpml_app.pages.evaluate import text
+from dpml_app.pages.evaluate.compute import CUTS, METHODS, ROC_STYLES, WEAKENED, EvaluateValues, probability
+from dpml_app.pages.evaluate.figures import IntervalFigure, MethodsCard, RocCard, error_figure
 from dpml_app.pages.evaluate.page import EvaluatePage
-from dpml_app.pages.evaluate.roc import RocCard
-from dpml_app.pages.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED, EvaluateValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.text.phrases import minus
 from dpml_app.work.pool import Pool
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
@@ -28,7 +21,6 @@ from dpml.datasets import load
 from dpml.evaluation import (
     area_between,
     best_attack_success,
-    compare_classifiers,
     private_roc_curve,
     published_roc_curve,
     release_evaluation,
@@ -100,26 +92,25 @@ def test_heights_are_those_of_interpolation_and_upper_ends_at_steps():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("size", [0, 8])
-def test_curves_are_the_library_s(method, size):
+def test_curves_are_the_library_s(method):
     y, s = own.labels("toy"), own.scores(*TOY)
     rng = np.random.default_rng(3)
     options = {"rng": rng, "relation": "replace-one", "draws": 4}
     if method == "histogram":
-        fpr, tpr, _ = private_roc_curve(y, s, 0.7, score_scale="log-odds", n_bins=size or 16, **options)
+        fpr, tpr, _ = private_roc_curve(y, s, 0.7, score_scale="log-odds", n_bins=16, **options)
     else:
         kind, exact = method.removesuffix("-exact"), method.endswith("-exact")
         chosen = {
-            "recursive-medians": {"calibration": "exact" if exact else "published", "k": 3 if size else 10},
-            "fixed-space": {"n_thresholds": size or (1024 if exact else None)},
-            "laplace": {"n_thresholds": size or None, "method": "laplace-fixed" if exact else "laplace"},
+            "recursive-medians": {"calibration": "exact" if exact else "published", "k": 10},
+            "fixed-space": {"n_thresholds": 1024 if exact else None},
+            "laplace": {"method": "laplace-fixed" if exact else "laplace"},
         }[kind]
         fpr, tpr, _ = published_roc_curve(y, expit(s), 0.7, halves=not exact, **{"method": kind, **chosen}, **options)
-    found = own.curves(method, *TOY, "replace-one", 0.7, size, 4, 3)
+    found = own.curves(method, *TOY, "replace-one", 0.7, 4, 3)
     assert found["auc"] == pytest.approx(np.trapezoid(tpr, fpr, axis=1))
     true = roc_curve(y, s, drop_intermediate=False)[:2]
     assert found["error"] == pytest.approx(area_between(*true, fpr, tpr))
-    assert own.errors(method, *TOY, "replace-one", 0.7, size, 4, 3) == pytest.approx(found["error"])
+    assert own.errors(method, *TOY, "replace-one", 0.7, 4, 3) == pytest.approx(found["error"])
     assert found["mid"] == pytest.approx(np.median(own.heights(fpr, tpr, own.GRID), axis=0))
     assert (found["low"] <= found["mid"]).all()
     assert (found["mid"] <= found["high"]).all()
@@ -129,13 +120,13 @@ def test_curves_are_the_library_s(method, size):
 
 def test_less_noise_is_less_error():
     for method in METHODS:
-        errors = [np.median(own.errors(method, *TOY, "add-remove", epsilon, 0, 10, 1)) for epsilon in (0.05, 10.0)]
+        errors = [np.median(own.errors(method, *TOY, "add-remove", epsilon, 10, 1)) for epsilon in (0.05, 10.0)]
         assert errors[1] < errors[0], method
 
 
 def test_slow_methods_have_ten_draws():
-    assert own.draws_of("recursive-medians", 50) == 10
-    assert own.draws_of("histogram", 50) == 50
+    values = EvaluateValues.of(Settings(draws=50))
+    assert [values.curve_key(method, 1.0)[-2] for method in ("recursive-medians", "histogram")] == [10, 50]
 
 
 # ---- numbers ------------------------------------------------------------------------------------------------------
@@ -144,7 +135,7 @@ def test_slow_methods_have_ten_draws():
 @pytest.mark.parametrize("cut", [CUTS[3], 0.0, CUTS[-1]])
 def test_true_figures_are_scikit_learn_s(cut):
     y, s = own.labels("toy"), own.scores(*TOY)
-    found = numbers.true_figures(*TOY, cut)
+    found = own.true_figures(*TOY, cut)
     assert found["roc_auc"] == pytest.approx(roc_auc_score(y, s))
     assert found["accuracy"] == pytest.approx(((s >= cut) == y).mean())
     assert (found["confusion"] == confusion_matrix(y, s >= cut)).all()
@@ -157,66 +148,23 @@ def test_true_figures_are_scikit_learn_s(cut):
 def test_one_release_s_figures_and_intervals_are_its_own():
     released = own.evaluation(*TOY, "add-remove", 0.5, 5, 2)
     first = replace(released, counts=released.counts[0])
-    for figure, (value, low, high) in numbers.intervals(released, CUTS[9]).items():
+    for figure, (value, low, high) in own.intervals(released, CUTS[9]).items():
         method = getattr(first, figure)
-        assert value == (method(CUTS[9]) if figure in numbers.WITH_CUT else method())
+        assert value == (method(CUTS[9]) if figure in own.WITH_CUT else method())
         assert low <= value <= high
         assert low < high
 
 
 def test_intervals_hold_the_area_of_the_bins_nine_times_in_ten():
     released = own.evaluation(*TOY, "add-remove", 0.3, 300, 5)
-    exact = numbers.exact_evaluation(*TOY).roc_auc()
-    low, high = released.interval("roc_auc", numbers.LEVEL, n_boot=numbers.N_BOOT)
+    exact = own.exact_evaluation(*TOY).roc_auc()
+    low, high = released.interval("roc_auc", own.LEVEL, n_boot=own.N_BOOT)
     # the standard error of a share of 300 is 0.017
     assert np.mean((low <= exact) & (exact <= high)) == pytest.approx(0.9, abs=0.06)
     assert exact == pytest.approx(roc_auc_score(own.labels("toy"), own.scores(*TOY)), abs=0.01)
 
 
-def test_recall_and_calibration_without_noise_are_the_true_ones():
-    released = own.evaluation(*TOY, "add-remove", 1e7, 3, 0)
-    found, true = numbers.calibration(released), numbers.true_calibration(*TOY)
-    some = true["records"] > 0
-    assert found["mid"][some] == pytest.approx(true["share"][some], abs=1e-6)
-    rate, precision, average = numbers.true_recall(*TOY)
-    assert (np.diff(rate) >= 0).all()
-    shown = numbers.recall(released)
-    assert shown["average"].mean() == pytest.approx(average, abs=0.03)
-    half = len(numbers.RECALLS) // 2
-    assert shown["mid"][half] == pytest.approx(np.interp(0.5, rate, precision), abs=0.02)
-    y, s = own.labels("toy"), own.scores(*TOY)
-    lowest = s < roc_thresholds(score_scale="log-odds")[-2]
-    if lowest.any():
-        assert true["share"][0] == pytest.approx(y[lowest].mean())
-
-
 # ---- comparison ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("metric", ["roc_auc", "accuracy"])
-def test_comparison_is_the_library_s(metric):
-    cut = 0.0 if metric == "roc_auc" else CUTS[9]
-    found = own.comparison(metric, *TOY, "logistic", "much", "add-remove", 2.0, cut, 8, 4)
-    a, b = own.scores(*TOY), own.scores("toy", "logistic", "much")
-    options = {"threshold": cut} if metric == "accuracy" else {}
-    library = compare_classifiers(
-        own.labels("toy"),
-        a,
-        b,
-        2.0,
-        rng=np.random.default_rng(4),
-        metric=metric,
-        draws=8,
-        score_scale="log-odds",
-        **options,
-    )
-    assert found["difference"] == pytest.approx(library.difference())
-    # a classifier that is far better is known to be
-    assert (found["probability"] > 0.99).all()
-    true = own.true_difference(metric, "toy", TOY[1:], ("logistic", "much"), cut)
-    figures = [numbers.true_figures("toy", *which, cut)[metric] for which in (TOY[1:], ("logistic", "much"))]
-    assert true == pytest.approx(figures[0] - figures[1])
-    assert found["difference"] == pytest.approx(true, abs=0.05)
 
 
 # ---- the attack ---------------------------------------------------------------------------------------------------
@@ -225,33 +173,23 @@ def test_comparison_is_the_library_s(metric):
 def test_every_label_is_recovered_from_the_exact_curve():
     for name in ("toy", "breast_cancer", "census"):
         key = (name, "naive-bayes", "some")
-        victims, y = attacks.victims(*key), own.labels(name)
-        assert len(np.unique(victims)) == attacks.ATTACKED
-        assert y[victims].sum() == attacks.ATTACKED // 2
+        victims, y = own.victims(*key), own.labels(name)
+        assert len(np.unique(victims)) == own.ATTACKED
+        assert y[victims].sum() == own.ATTACKED // 2
         assert (np.diff(own.scores(*key)[victims]) >= 0).all()
-        assert (attacks.exact_attack(*key) == y[victims]).all()
+        assert (own.exact_attack(*key) == y[victims]).all()
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_private_attack_is_right_as_often_as_the_best_one_should_be(relation, epsilon):
     released = own.evaluation(*TOY, relation, epsilon, 2000, 8)
-    true = own.labels("toy")[attacks.victims(*TOY)]
-    right = attacks.private_attack(released, *TOY, 8) == true
-    assert right.shape == (2000, attacks.ATTACKED)
+    true = own.labels("toy")[own.victims(*TOY)]
+    right = own.private_attack(released, *TOY, 8) == true
+    assert right.shape == (2000, own.ATTACKED)
     # in each class, for ties are no bias; records of one bin share its noise, so that a draw is worth about 5 of them
     for c in (0, 1):
         assert right[:, true == c].mean() == pytest.approx(best_attack_success(epsilon, relation), abs=0.025)
-
-
-def test_attacks_are_simulated_in_groups_and_bounded():
-    for view in attacks.VIEWS:
-        shares = attacks.attack(view, *TOY, "add-remove", 1.0, 200, 0)
-        assert shares.shape == (attacks.GROUPS,)
-        assert 0.45 < shares.mean() < attacks.attack_lines("add-remove", [1.0])["bound"][0] + 0.02
-    lines = attacks.attack_lines("replace-one", SWEEP_EPSILONS)
-    assert (lines["best"] < lines["bound"]).all()
-    assert (np.diff(lines["best"]) > 0).all()
 
 
 # ---- keys, settings and words -------------------------------------------------------------------------------------
@@ -272,11 +210,6 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
     assert {place for place in work["errors"] if place[1] not in (IMMEDIATE, WORKER)} == {
         (m, e) for m in methods for e in SWEEP_EPSILONS
     }
-    assert {place for place in work["sizes"] if place[1] != IMMEDIATE} == {(m, size) for m in methods for size in SIZES}
-    # both plots of a comparison are of the same tasks
-    compared = [set(work[name].values()) for name in ("compare", "sure")]
-    assert compared[0] == compared[1]
-    assert len(compared[0]) == 1 + len(SWEEP_EPSILONS) + (epsilon not in SWEEP_EPSILONS)
     assert len({task for asked in work.values() for place, task in asked.items() if place[1] == IMMEDIATE}) == 1
     order = page._missing(values, {name: {p: c for p, c in w.items() if p[1] != IMMEDIATE} for name, w in work.items()})
     assert len(set(order)) == len(order)
@@ -307,29 +240,20 @@ def test_words_hold_the_numbers():
     assert key == ("toy", "naive-bayes", "some")
     answer = RocCard().work(values, facts)["answer", IMMEDIATE]
     answer = answer.function(*answer.arguments)
-    text = evaluate_words.headline(values, facts, answer)
-    assert "30 of 30" in text
-    assert f"{100 * answer['rights'].mean():.0f}%" in text
-    assert f"{np.median(answer['every_area']):.3f}" in text
-    assert "1,000" in text
-    assert "weakened to AUC 0.9" in text
+    line = text.headline(values, facts, answer)
+    assert "30 of 30" in line
+    assert f"{100 * answer['success']:.1f}%" in line
+    assert f"{np.median(answer['every_area']):.3f}" in line
+    assert "1,000" in line
+    assert "weakened to AUC 0.9" in line
     released = own.evaluation(*key, "add-remove", 0.5, 20, 0)
-    true, one = numbers.true_figures(*key, 0.0), numbers.intervals(released, 0.0)
-    table = evaluate_words.number_words(values, facts, true, one, released.confusion_matrix(0.0), (9, 10))
+    true, one = own.true_figures(*key, 0.0), own.intervals(released, 0.0)
+    table = text.number_words(values, facts, true, one, released.confusion_matrix(0.0), (9, 10))
     assert f"{true['roc_auc']:.3f}" in table
     assert f"{one['roc_auc'][0]:.3f}" in table
     assert f"{true['confusion'][1, 1]:,}" in table
-    assert table.count("<tr>") == 1 + len(numbers.FIGURES) + 4
-    found = own.comparison("roc_auc", *key, "logistic", "none", "add-remove", 0.5, 0.0, 20, 0)
-    gap = own.true_difference("roc_auc", "toy", key[1:], ("logistic", "none"), 0.0)
-    said = evaluate_words.compare_words(values, gap, found)
-    assert "B is better" in said["compare"]
-    assert f"A − B = <b>{minus(f'{gap:.4f}')}</b>" in said["compare"]
-    assert minus(f"{np.median(found['difference']):.4f}") in said["compare"]
-    assert "-0" not in said["compare"]
-    assert "correct sign" in said["sure"]
-    assert evaluate_words.compare_words(values, 0.0, None)["sure"] == "Computing…"
-    assert "Choose a method" in evaluate_words.error_words(replace(values, evaluate_methods=()), {})
+    assert table.count("<tr>") == 1 + len(own.FIGURES) + 4
+    assert "Choose a method" in text.error_words(replace(values, evaluate_methods=()), {})
 
 
 def test_every_method_and_card_has_its_look_and_words():
@@ -337,8 +261,6 @@ def test_every_method_and_card_has_its_look_and_words():
     assert set(WEAKENED) - {"none"} == set(own.TARGETS)
     looks = [(s.color, s.dash) for s in ROC_STYLES.values()]
     assert len(set(looks)) == len(looks)
-    for a, b in itertools.combinations(CalibrationFigure(roc_thresholds(score_scale="log-odds")).labels, 2):
-        assert a != b
 
 
 def test_interval_figure_counts_what_holds():

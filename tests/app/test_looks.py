@@ -31,17 +31,12 @@ from dpml_app.drawing.sweep import Sweep
 from dpml_app.lessons import export
 from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.explore import figures as explore
-from dpml_app.pages.explore.main_figure import CostFigure
 from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.publish import weights_figures as weights
 from dpml_app.pages.select import figures as select
-from dpml_app.pages.select.chosen_figure import SCORE_STYLES, ChosenFigures
-from dpml_app.pages.train.accuracy import AccuracyCard, PartitionCard, SizeCard, WeightCard
-from dpml_app.pages.train.card import every_style, share_figure
-from dpml_app.pages.train.methods import EVERY
-from dpml_app.pages.train.reg_lambda import LambdaCard
-from dpml_app.pages.train.tuning import SCHEMES, TuningCard
+from dpml_app.pages.train.compute import EVERY
+from dpml_app.pages.train.figures import AccuracyCard, LambdaCard, every_style, share_figure
 from shown_together import ON_ONE_PLOT
 
 
@@ -52,15 +47,10 @@ def train_figure(panel):
 
 
 PLOTS = {
-    "explore accuracy": lambda: explore.AccuracyFigure().plot,
     "explore selection": lambda: explore.SelectionFigure().plot,
-    "select coins": lambda: ChosenFigures().coins,
-    "select rules": lambda: select.F1Figure().plot,
+    "select coins": lambda: select.CoinsFigure().plot,
     "select accuracy": lambda: select.AccuracyFigure().plot,
-    **{
-        f"train {panel.name}": lambda panel=panel: train_figure(panel())
-        for panel in (AccuracyCard, SizeCard, WeightCard, PartitionCard, LambdaCard, TuningCard)
-    },
+    **{f"train {panel.name}": lambda panel=panel: train_figure(panel()) for panel in (AccuracyCard, LambdaCard)},
     "publish rivals": lambda: publish.rivals_figure().plot,
     "publish records": lambda: publish.records_figure().plot,
     "publish choices": lambda: publish.choices_figure().plot,
@@ -74,7 +64,6 @@ PLOTS = {
     "publish taught": lambda: weights.weighted_classifiers_figure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
-    "noise choices": lambda: noise.CurveFigure("c", noise.CHOICE_STYLES, "y", (-4, 6)).plot,
     "noise scales": lambda: noise.CurveFigure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
 }
 
@@ -140,13 +129,10 @@ SWEEP = Sweep("accuracy", "ε", (0.1, 1.0), 1.0, [Swept(style_of("output"), [60,
 SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.7], "high": [0.7, 0.9]})
 BANDS = {
     **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
-    "explore cost": lambda: CostFigure().plot,
+    "explore cost": lambda: explore.CostFigure().plot,
     "publish models": lambda: publish.models_figure().plot,
     "publish grids": lambda: publish.ladder_figure("grids").plot,
-    "evaluate sizes": lambda: evaluate.size_figure().plot,
-    "evaluate gap": lambda: evaluate.gap_figure().plot,
-    "evaluate sure": lambda: evaluate.sure_figure().plot,
-    "evaluate success": lambda: evaluate.SuccessFigure().plot,
+    "evaluate success": lambda: evaluate.success_figure().plot,
     "a lesson's export": lambda: export.drawn(SWEEP).children[1],
     "a view of curves": lambda: hv.render(views.curve(SWEPT)),
     "a view of a ROC curve": lambda: hv.render(views.roc(exact=([0, 1], [0, 1]), claim=1.0)),
@@ -176,7 +162,7 @@ def test_bands_are_drawn_in_one_place():
         if re.search(r"\b(varea|VArea|hv\.Area)\(", path.read_text(encoding="utf-8"))
     }
     # what two densities share is no band of draws
-    drawing.remove("pages/noise/count.py")
+    drawing.remove("pages/noise/figures.py")
     # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
     assert drawing == {"drawing/band.py", "views/curve.py", "views/roc.py", "lessons/export.py"}
 
@@ -205,13 +191,9 @@ def test_methods_on_one_plot_differ_in_colour_or_in_marker_and_dash(name):
 
 
 def test_same_methods_of_different_pages_are_the_same_style():
-    assert EVERY["row-bounded"].look == explore.STYLES["row-bounded"]
-    assert EVERY["algorithm-1"].look == explore.STYLES["published"]
-    assert EVERY["output"].look == explore.STYLES["logistic"]
-    assert select.SELECTOR_STYLES["mask-count"] == explore.STYLES["count"] == SCORE_STYLES["count"]
-    mutual_information = explore.STYLES["mutual_information"]
-    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == SCORE_STYLES["mutual_information"]
-    assert EVERY["rule"].look == SCHEMES["public rule"]
+    assert select.SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
+    mutual_information = explore.SCORE_STYLES["mutual_information"]
+    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
     assert replace(publish.STYLES["table"], label="") == replace(publish.RIVAL_STYLES["privpfc"], label="")
     assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")
     # row-bounded naive Bayes on all features

@@ -3,15 +3,9 @@
 import json
 
 import numpy as np
-import pytest
-from dpml_app.pages.train import methods, peers
-from dpml_app.pages.train.accuracy import AccuracyCard, SizeCard
-from dpml_app.pages.train.card import IMMEDIATE, WORKER, chosen
-from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.measure import GRIDS, measure
-from dpml_app.pages.train.methods import DEFAULTS, EVERY
-from dpml_app.pages.train.methods_card import MethodsCard
-from dpml_app.pages.train.settings import TrainValues
+from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.pages.train.compute import DEFAULTS, EVERY, GRIDS, PEERS_FILE, TrainValues, chosen, nb_facts, peer_rows
+from dpml_app.pages.train.figures import AccuracyCard, MethodsCard
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 
@@ -58,19 +52,11 @@ def test_it_has_fewer_draws_and_says_so():
     assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", WORKER): {"accuracy": np.array([0.5])}})
 
 
-def test_it_is_trained_on_smaller_tables():
-    small = measure("toy", "auto", "add-remove", 3.0, (), 4, 1, n=31)["accuracy"]
-    whole = measure("toy", "auto", "add-remove", 3.0, (), 4, 1)["accuracy"]
-    assert small.shape == (4,)
-    assert whole.mean() > small.mean()
-    assert measure("toy", "auto", "add-remove", 3.0, (), 4, 1, auc=True)["auc"].min() > 0.5
-
-
 # ---- peers ----------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_recorded_says_with_what_it_was_made():
-    kept = json.loads(methods.FILE.read_text(encoding="utf-8"))["peers"]
+    kept = json.loads(PEERS_FILE.read_text(encoding="utf-8"))["peers"]
     assert list(kept) == PEERS
     for name, of in kept.items():
         assert of["made with"].split()[1][0].isdigit()
@@ -91,9 +77,8 @@ def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
     assert ("peer-descent", IMMEDIATE) in MethodsCard().work(values, facts)
     assert ("peer-descent", IMMEDIATE) not in MethodsCard().work(values_of(train_begin=PEERS, epsilon=0.2), facts)
     task = work["peer-descent", 0.1]
-    (row,) = (r for r in peers.rows("peer-descent", "census") if r["epsilon"] == 0.1)
+    (row,) = (r for r in peer_rows("peer-descent", "census") if r["epsilon"] == 0.1)
     np.testing.assert_array_equal(task.function(*task.arguments)["accuracy"], row["accuracy"])
-    assert {series for series, _n in SizeCard().work(values, facts)} == {"auto"}
 
 
 def test_a_peer_that_is_not_drawn_says_why():
@@ -107,11 +92,6 @@ def test_a_peer_that_is_not_drawn_says_why():
     assert AccuracyCard().refusal(other, nb_facts("toy")).endswith("(not precomputed for this data set).")
     replaced = values_of(train_begin=PEERS, relation="replace-one")
     assert chosen(replaced, nb_facts("census")) == ("peer-logistic",)
-
-
-@pytest.mark.parametrize("name", PEERS)
-def test_the_label_says_what_needs_a_delta_and_what_is_recorded(name):
-    assert "precomputed" in EVERY[name].look.label
 
 
 def test_dots_stand_around_the_setting_however_many_methods_there_are():

@@ -5,10 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE
-from dpml_app.pages.train.best import BestCard
-from dpml_app.pages.train.best_compute import METHODS, best_at, best_for, method_of, places, setting_of
-from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.compute import (
+    MAPPED_METHODS,
+    TrainValues,
+    best_by_epsilon,
+    map_cells,
+    method_of,
+    nb_facts,
+    needed_by_best,
+    setting_of,
+)
+from dpml_app.pages.train.figures import BestCard
 from dpml_app.state import Settings
 
 from dpml.studies import best_needed, frontier, needed_epsilon
@@ -30,21 +37,21 @@ def shown(**changes):
 @pytest.mark.parametrize("name", STANDARD)
 def test_every_candidate_that_ships_is_of_a_method_of_the_map(name):
     rows = standard_study(name).table.drop(columns=["draw", "accuracy"]).drop_duplicates().to_dict("records")
-    assert {method_of(row) for row in rows} <= set(METHODS.values())
+    assert {method_of(row) for row in rows} <= set(MAPPED_METHODS.values())
     named = {(row["epsilon"], method_of(row), setting_of(row)) for row in rows}
     assert len(named) == len(rows), "two candidates have the same name"
 
 
 def test_a_cell_is_the_mean_of_the_draws_that_did_not_choose():
     table = standard_study("toy").table
-    cells = places("toy")
+    cells = map_cells("toy")
     rows = zip(*(cells[name] for name in ("epsilon", "method", "setting", "mean", "behind")), strict=True)
     found = {(epsilon, method): rest for epsilon, method, *rest in rows}
     assert len(found) == len(cells["mean"]) == 10 * 11
     mine = table[(table["epsilon"] == 0.5) & (table["study"] == "naive-bayes") & (table["score"] == "count")]
     draws = mine.pivot(index="n_features", columns="draw", values="accuracy")
     T = draws.loc[:, ::2].mean(axis=1).idxmax()
-    setting, mean, behind = found[0.5, METHODS["naive-bayes", "count"]]
+    setting, mean, behind = found[0.5, MAPPED_METHODS["naive-bayes", "count"]]
     assert (setting, mean) == (f"T = {T:g}", pytest.approx(draws.loc[T, 1::2].mean()))
     best = table[(table["epsilon"] == 0.5) & (table["study"] == "row-bounded-naive-bayes")].set_index("draw")
     assert behind == pytest.approx((best["accuracy"] - draws.loc[T]).mean())
@@ -68,10 +75,10 @@ def test_the_picture_is_the_frontier_of_the_library():
 
 def test_the_epsilon_for_a_wanted_accuracy_is_that_of_the_first_pages_code():
     table = standard_study("toy").table
-    found, method = best_for("toy", 0.85)
+    found, method = needed_by_best("toy", 0.85)
     [row] = best_needed(table, 0.85).to_dict("records")
     assert found == (row["epsilon"], row["low"], row["high"])
-    assert method == METHODS["row-bounded-naive-bayes", ""]
+    assert method == MAPPED_METHODS["row-bounded-naive-bayes", ""]
     # from 0.2 to 1 one method is the best, so its odd draws alone give the same number
     mine = table[(table["study"] == "row-bounded-naive-bayes") & table["epsilon"].isin([0.2, 0.5, 1.0])]
     draws = mine.pivot(index="epsilon", columns="draw", values="accuracy").loc[:, 1::2]
@@ -90,8 +97,8 @@ def test_what_does_not_ship_is_refused_and_says_what_does():
 
 
 def test_the_best_at_each_epsilon_has_a_name():
-    assert [row["epsilon"] for row in best_at("census")][:2] == [0.01, 0.02]
-    assert {row["method"] for row in best_at("census")} <= set(METHODS.values())
+    assert [row["epsilon"] for row in best_by_epsilon("census")][:2] == [0.01, 0.02]
+    assert {row["method"] for row in best_by_epsilon("census")} <= set(MAPPED_METHODS.values())
 
 
 def test_the_page_shows_the_map_at_once(alone):

@@ -4,30 +4,28 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dpml_app.pages.train import tuning as train_tuning
-from dpml_app.pages.train.accuracy import AccuracyCard, SizeCard
-from dpml_app.pages.train.card import IMMEDIATE, asked, chosen
-from dpml_app.pages.train.linear_compute import (
+from dpml_app.core.card import IMMEDIATE
+from dpml_app.pages.train.compute import (
+    DELTA,
+    LINEAR,
+    chosen,
     exact_weights,
     lambda_without_noise,
     linear_facts,
-    linear_weights,
+    measure,
+    private,
     public_lambda,
     rule_takes,
+    why_not,
 )
-from dpml_app.pages.train.measure import measure
-from dpml_app.pages.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, private, styles, why_not
-from dpml_app.pages.train.methods_card import MethodsCard, fewer_draws
-from dpml_app.pages.train.tuning import SCHEMES, TuningCard
-from dpml_app.pages.train.tuning_compute import candidates, costs_of, tuning_measure
-from dpml_app.pages.train.weights import WeightsCard
+from dpml_app.pages.train.figures import AccuracyCard, MethodsCard, styles
+from dpml_app.pages.train.text import fewer_draws
 from sklearn.linear_model import LogisticRegression as Plain
 from train_linear import facts_of, measured, values_of
 
 from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal
 from dpml.classifiers.linear_classifier import LinearClassifier
 from dpml.datasets import load
-from dpml.studies.tuning import TuningStudy
 
 ESTIMATORS = {
     "rule": (LinearClassifier, {}),
@@ -108,25 +106,15 @@ def test_areas_under_the_curve():
     assert (found["auc"] > found["accuracy"]).all()
 
 
-def test_a_family_has_its_own_methods():
-    assert values_of().families == ("linear",)
-    assert set(asked(values_of())) <= {*LINEAR, *DEFAULTS}
-    assert set(asked(values_of(train_family="naive-bayes"))) <= {*METHODS, *DEFAULTS}
-    both = asked(values_of(train_family="both"))
-    assert set(both) & set(METHODS)
-    assert set(both) & set(LINEAR)
-
-
 def test_what_cannot_be_trained_says_why():
     wide = replace(facts_of("toy"), binary_columns=[f"c{i}" for i in range(401)])
     assert "at most 400 columns, not 401" in why_not("functional", wide)
     assert "at most 400 columns, not 401" in why_not("genetic", wide)
     assert [m for m in LINEAR if why_not(m, facts_of("toy"))] == []
-    values = values_of(train_linear=list(LINEAR), train_shown="functional")
+    values = values_of(train_linear=list(LINEAR))
     assert {"functional", "genetic"} & set(chosen(values, wide)) == set()
-    assert "at most 400 columns, not 401" in WeightsCard().refusal(values, wide)
     alone = values_of(train_linear=["functional"], train_begin=[])
-    assert all("at most 400 columns, not 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
+    assert "at most 400 columns, not 401" in AccuracyCard().refusal(alone, wide)
     panel = MethodsCard()
     panel.prepare(values, wide, {})
     results = {("output", IMMEDIATE): {"accuracy": np.array([0.5, 0.6])}}
@@ -154,51 +142,3 @@ def test_fewer_draws_are_said():
     assert len(measured("toy", "output", draws=200)) == 200
     assert fewer_draws(("output", "objective"), 50) == " Fewer runs, because each trains a model: 20 of Objective L2."
     assert fewer_draws(("output", "objective"), 20) == ""
-
-
-def test_weights_are_the_estimators_and_the_largest():
-    data, values = load("toy"), values_of(train_lambda=5.0)
-    found = linear_weights("toy", "objective", "add-remove", 1.0, values.options("objective"), 1, 3)
-    model = LogisticRegression(1.0, method="objective", reg_lambda=5.0, schema=data.schema, random_state=3)
-    model.fit(data.X_train, data.y_train)
-    columns = [data.feature_names.index(name) for name in found["names"]]
-    np.testing.assert_allclose(found["draws"][0], model.coef_[0, columns], atol=1e-9)
-    exact = exact_weights("toy", 5.0)[0, :-1] / np.sqrt(11)
-    np.testing.assert_allclose(found["exact"], exact[columns])
-    assert np.abs(found["exact"]).min() >= np.delete(np.abs(exact), columns).max()
-
-
-# the others do not come to the minimum, with or without noise
-@pytest.mark.parametrize("method", ["rule", "l1", "objective", "output", "functional", "svm"])
-def test_weights_with_little_noise_are_those_without(method):
-    values = values_of(train_lambda=20.0)
-    found = linear_weights("toy", method, "add-remove", 1e6, values.options(method), 3, 3)
-    np.testing.assert_allclose(found["draws"].mean(axis=0), found["exact"], atol=0.01)
-
-
-@pytest.mark.parametrize("tuned", ["reg_lambda", "row_bound"])
-def test_tuning_is_the_librarys(tuned):
-    public = public_lambda("toy", "objective", 1.0, "add-remove") if tuned == "reg_lambda" else None
-    study = TuningStudy(load("toy"), {tuned: candidates("toy", tuned)}, choice="exponential", public=public)
-    for scheme in ("public rule", "disjoint", "random stopping 1"):
-        expected = study(1.0, draws=5, rng=np.random.default_rng(2), schemes=(scheme,))[scheme]
-        found = tuning_measure("toy", tuned, "add-remove", 1.0, scheme, 5, 2)["accuracy"]
-        np.testing.assert_array_equal(found, expected)
-
-
-def test_the_costs_that_are_said_add_up():
-    for scheme in SCHEMES:
-        if scheme in ("public rule", "best in hindsight"):
-            continue
-        cost = costs_of(scheme, 1.0, 4)
-        assert cost["total"] == 1.0
-    assert costs_of("random stopping 1", 1.0, 4)["train"] == pytest.approx(1 / 3)
-    both = costs_of("shared, retrained", 1.0, 4)
-    assert 4 * both["train"] == pytest.approx(both["select"]) == pytest.approx(1 - both["retrain"])
-
-
-def test_one_value_is_no_choice(monkeypatch):
-    values, facts, panel = values_of(train_tune="row_bound"), facts_of("toy"), TuningCard()
-    assert panel.refusal(values, facts) == ""
-    monkeypatch.setattr(train_tuning, "candidates", lambda _name, _tuned: (1,))
-    assert "no contribution bound to tune" in panel.refusal(values, facts)

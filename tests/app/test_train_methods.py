@@ -10,12 +10,9 @@ from bokeh.events import Tap
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train import page as train_page
-from dpml_app.pages.train import shipped
-from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.methods_card import WITHOUT, MethodsCard
-from dpml_app.pages.train.methods_figure import MethodsFigure, Row, fitted
+from dpml_app.pages.train.compute import SHIPPED, Row, TrainSettings, TrainValues, make_shipped, nb_facts, shipped_facts
+from dpml_app.pages.train.figures import WITHOUT, MethodsCard, MethodsFigure, fitted
 from dpml_app.pages.train.page import TrainPage
-from dpml_app.pages.train.settings import TrainSettings, TrainValues
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -119,9 +116,9 @@ def test_the_page_opens_with_what_ships_and_computes_nothing(monkeypatch):
 @pytest.mark.data
 @pytest.mark.parametrize("epsilon", others_in_full((0.1, 1.0), 1.0))
 def test_what_ships_is_what_the_page_computes(data_home, epsilon):
-    kept = json.loads((shipped.HERE / "adult.json").read_text(encoding="utf-8"))
-    made = shipped.make("adult", (epsilon,))
-    assert made["facts"] == {**asdict(shipped.first_facts("adult")), "classes": made["facts"]["classes"]}
+    kept = json.loads((SHIPPED / "adult.json").read_text(encoding="utf-8"))
+    made = make_shipped("adult", (epsilon,))
+    assert made["facts"] == {**asdict(shipped_facts("adult")), "classes": made["facts"]["classes"]}
     assert list(made["hits"]) == list(kept["hits"])
     for method, hits in made["hits"].items():
         for one, place in zip(hits, [0, 1 + EPSILONS.index(epsilon)], strict=True):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from dpml_app.drawing.styles import style_of
-from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS
-from dpml_app.pages.train.tuning import TUNING_EPSILONS
+from dpml_app.pages.train.figures import LAMBDA_STEPS
 from dpml_app.settings import SWEEP_EPSILONS
 
 from dpml.datasets import load
@@ -17,25 +16,13 @@ METHODS = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "publishe
 SERIES = {
     "accuracy": [f"train-accuracy-{m}" for m in METHODS],
     "now": ["train-methods-rows"],
-    "size": [f"train-size-{m}" for m in METHODS],
-    "weight": ["train-weight-global", "train-weight-smooth"],
-    "weight-now": ["train-weight-global-now", "train-weight-smooth-now"],
     "threshold": ["train-threshold-accuracy", "train-silenced-some", "train-silenced-on", "train-silenced-all"],
     "threshold-now": ["train-threshold-accuracy-now", "train-silenced-on-now"],
-    "partition": [f"train-partition-{m}" for m in ("partitioned", "algorithm-1", "row-bounded")],
-    "parameters": ["train-parameters-0", "train-parameters-0-draws", "train-parameters-1"],
 }
 
 
 def figures(alone):
     return {name: [alone.read(source) for source in sources] for name, sources in SERIES.items()}
-
-
-def test_panels_that_do_not_apply_say_why_and_are_empty(alone):
-    alone.enter("train", "&dataset=toy&train_begin=none" + QUICK, only=["weight", "size"])
-    assert "this data set has no categorical features to weigh" in alone.text
-    assert "train-weight-global" not in alone.sources
-    assert alone.read("train-size-global")["x"] != []
 
 
 def test_another_data_set_replaces_everything(alone):
@@ -44,10 +31,7 @@ def test_another_data_set_replaces_everything(alone):
     before = figures(alone)
     alone.act(dataset="breast_cancer")
     after = figures(alone)
-    assert after["weight"] != before["weight"]
-    assert alone.read("train-weight-global")["x"] == []
     assert all(before[name] != after[name] for name in SERIES)
-    assert next(iter(alone.page.controls.feature.options)).startswith("1: ")
     assert "398 training and 171 test records" in alone.text
 
 
@@ -67,19 +51,13 @@ def test_linear_models_are_drawn_as_the_library_finds_them(alone):
         np.testing.assert_allclose(alone.array(f"train-lambda-{method}-now", "mean"), here, atol=1e-12)
     assert alone.model("train-lambda-marker").location == 5
     np.testing.assert_allclose(alone.array("train-lambda-l1", "x"), LAMBDA_STEPS)
-    np.testing.assert_allclose(alone.array("train-tuning-stability", "x"), TUNING_EPSILONS)
-    assert len(alone.array("train-weights-bars", "y")) == 12
     assert "Descent, needs δ = 1e-5" in alone.labels("train-accuracy")
     assert "chosen on the test records, so not private" in alone.text
-    assert "one run 0.5 with η = 0, 0.333 with η = 1" in alone.text
-    assert "partition" not in alone.page.cards
     assert alone.alerts == []
 
 
 def test_what_is_not_private_is_said_in_legend_and_text(alone):
-    alone.enter(
-        "train", "&train_begin=none&train_methods=binned.vaidya.published" + QUICK, only=["accuracy", "parameters"]
-    )
+    alone.enter("train", "&train_begin=none&train_methods=binned.vaidya.published" + QUICK, only=["accuracy"])
     labels = alone.labels("train-accuracy")
     assert {label for label in labels if "not private" in label} == {
         "Vaidya, not private",
@@ -88,12 +66,10 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
     assert "Binned counts" in labels
     assert "Smooth sensitivity" not in labels
     assert "Not private at any ε: Vaidya et al., Algorithm 1 (Zafarani and Clifton)." in alone.text
-    assert "exact (simulation, never publish)" in alone.text
 
 
 @pytest.mark.data
-def test_three_classes_are_each_against_the_rest_and_have_no_roc_curve(alone, data_home):
+def test_three_classes_have_no_roc_curve(alone, data_home):
     query = "&train_family=linear&dataset=seeds&train_measure=auc&train_begin=none"
-    alone.enter("train", query + QUICK, only=["weights"])
+    alone.enter("train", query + QUICK, only=["accuracy"])
     assert "AUC needs two classes, and this data set has 3. Choose accuracy." in alone.text
-    assert "against the rest" in alone.text

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 def test_browser_draws_the_curves_of_a_release_and_of_the_next_epsilon(app):
     app.enter("evaluate", "&dataset=toy&draws=40&seed=2&evaluate_methods=histogram.laplace&epsilon=1")
     key, relation = ("toy", "naive-bayes", "none"), "add-remove"
-    found = own.curves("histogram", *key, relation, 1, 0, 40, 2)
+    found = own.curves("histogram", *key, relation, 1, 40, 2)
     for column in ("low", "mid", "high"):
         assert app.array("evaluate-roc-band", column) == pytest.approx(found[column], abs=1e-9)
     fpr, tpr, _ = own.evaluation(*key, relation, 1, 40, 2).roc_curve()
@@ -18,9 +18,9 @@ def test_browser_draws_the_curves_of_a_release_and_of_the_next_epsilon(app):
     # what the server hears comes later: the browser draws at once
     app.push("ε")
     app.page.wait_for_function("location.search.includes('epsilon=1.25')")
-    found = own.curves("histogram", *key, relation, 1.25, 0, 40, 2)
+    found = own.curves("histogram", *key, relation, 1.25, 40, 2)
     middle = lambda: app.array("evaluate-roc-band", "mid").tolist()  # noqa: E731
     app.check_becomes(middle, pytest.approx(found["mid"].tolist(), abs=1e-9))
-    for name in ("errors", "gap", "sure", "success"):
+    for name in ("errors", "success"):
         there = "(name) => Bokeh.documents[0].get_model_by_name(name).location === 1.25"
         app.page.wait_for_function(there, arg=f"evaluate-{name}-marker")

@@ -20,7 +20,7 @@ CELLS = (
     "import pandas as pd\nfrom dpml_app import views\nviews.extension()\n"
     "views.points(pd.DataFrame({'first': [1, 2], 'second': [2, 1]}), 'first', 'second')",
     'import dpml_app\ndpml_app.explore(data="toy", draws=10)',
-    'dpml_app.card("select.f1", data="toy", draws=10)',
+    'dpml_app.card("select.accuracy", data="toy", draws=10)',
     # what VS Code shows
     'import panel as pn\npn.ipywidget(dpml_app.card("accuracy", data="toy", draws=10, epsilon=0.5))',
 )

@@ -218,15 +218,6 @@ PHRASES = {
 FLAWS = {"fixed-space": "reveals n"}
 # a method's actual ε, if it differs from the claimed one
 VAIDYA_TRUE = Style("Vaidya, actual ε", "#B48724", "y", "dotted")
-# ways to choose a parameter
-SEARCHES = {
-    "best in hindsight": Style("Best in hindsight, non-private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
-    "disjoint": Style("Disjoint subsets", ORANGE, "star"),
-    "shared, retrained": Style("Shared budget, retrained", BLUE, "hex"),
-    "stability": Style("Stability", GREEN, "triangle"),
-    "random stopping 0": Style("Random stopping, η = 0", SKY, "triangle"),
-    "random stopping 1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),
-}
 # of methods that have no style of their own; no row of the tables above has one of these colours
 SPARE = (
     ("#8748A2", "circle_x"),
@@ -282,4 +273,4 @@ def styles_of(family: str, group: str | None = None) -> dict[str, Style]:
 
 def all_styles() -> list[Style]:
     """Return the look of everything that has one here."""
-    return [VAIDYA_TRUE, *SEARCHES.values(), *(style_of(key, family) for family, own in STYLES.items() for key in own)]
+    return [VAIDYA_TRUE, *(style_of(key, family) for family, own in STYLES.items() for key in own)]

@@ -1,35 +1,102 @@
-"""What the Evaluate page computes, as plain functions of plain values: the server and its workers call the same ones.
-
-A classifier is named by (data set, kind, weakening). It has been trained without privacy on the training records, and
-is judged on the test records, which are other people: only those pay ε here.
-"""
+"""Compute private ROC curves, the figures of a release and the attack on its labels."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import param
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 
 from dpml import registry
 from dpml.evaluation import (
     PrivateEvaluation,
     area_between,
-    compare_classifiers,
-    private_roc_curve,
+    attack_bound,
+    best_attack_success,
     published_roc_curve,
+    recover_label,
+    recover_label_from_counts,
     release_histogram,
     roc_histogram,
     roc_thresholds,
 )
 from dpml.evaluation.histogram import noise_scale
+from dpml.evaluation.private_evaluation import LOG_LOSS_CLIP
 from dpml.studies.accuracy import non_private_logistic, non_private_nb
+from dpml_app.core.card import IMMEDIATE, ResultKey
+from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.measures import facts as data_facts
+from dpml_app.drawing.styles import styles_of
+from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice
 from dpml_app.work.cache import kept
+from dpml_app.work.pool import Task
+
+# ---- Settings ------------------------------------------------------------------------------------------------------
+
+
+CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
+# noise in its scores, so that the area under its curve comes near a number
+WEAKENED = {"none": "As trained", "some": "Weakened to AUC 0.9", "much": "Weakened to AUC 0.75"}
+# as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
+ROC_STYLES = styles_of("curve")
+METHODS = {name: style.label for name, style in ROC_STYLES.items()}
+# log-odds between two of the default bins, lowest first
+CUTS = tuple(float(f"{value:.3g}") + 0.0 for value in roc_thresholds(score_scale="log-odds")[-2:0:-1])
+
+
+@dataclass(frozen=True)
+class EvaluateValues(DatasetValues):
+    """The settings of the ROC curve page. Curves are in the order of their list."""
+
+    draws: int
+    evaluate_classifier: str = choice("naive-bayes", CLASSIFIERS, "Classifier")
+    evaluate_weakened: str = choice("none", WEAKENED, "Quality of the classifier")
+    evaluate_methods: tuple[str, ...] = choice(
+        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves", MultiSelect
+    )
+    evaluate_cut: float = choice(0.0, CUTS, "Threshold for the positive class")
+
+    @classmethod
+    def of(cls, settings: param.Parameterized) -> Self:
+        values = super().of(settings)
+        return replace(values, evaluate_methods=tuple(m for m in METHODS if m in values.evaluate_methods))
+
+    def classifier_key(self) -> tuple[str, str, str]:
+        """Return data set, kind and weakening of the classifier."""
+        return self.dataset, self.evaluate_classifier, self.evaluate_weakened
+
+    def curve_key(self, method: str, epsilon: float) -> tuple:
+        """Return the arguments of `curves` and `errors`."""
+        draws = min(self.draws, FEW) if method in SLOW else self.draws
+        return (method, *self.classifier_key(), self.relation, epsilon, draws, self.seed)
+
+
+@declared_by(EvaluateValues)
+class EvaluateSettings(Shared):
+    """Every control that only the Evaluate page has."""
+
+
+def probability(log_odds: float) -> str:
+    """Return log-odds as a probability, with enough digits to differ from 0 and 100%.
+
+    >>> probability(0.0), probability(3.81), probability(-12.2), probability(12.2)
+    ('50%', '97.83%', '0.000503%', '99.999497%')
+    """
+    share = 100 * float(expit(-abs(log_odds)))
+    small = f"{share:.3g}" if share >= 1e-4 else f"{share:.7f}".rstrip("0").rstrip(".")
+    if log_odds <= 0:
+        return f"{small}%"
+    digits = len(small.split(".")[1]) if "." in small else 0
+    return f"{100 - float(small):.{digits}f}%"
+
+
+# ---- Classifiers and curves ----------------------------------------------------------------------------------------
+
 
 Floats = NDArray[np.float64]
 TARGETS = {"some": 0.9, "much": 0.75}
@@ -40,10 +107,6 @@ GRID = np.linspace(0.0, 1.0, 61) ** 2
 SLOW, FEW = ("recursive-medians", "recursive-medians-exact"), 10
 FAINT = 12  # curves of single draws that are sent
 MOST_POINTS = 400
-N_BOOT = 500
-
-
-# ---- classifiers --------------------------------------------------------------------------------------------------
 
 
 def labels(name: str) -> NDArray[np.intp]:
@@ -101,9 +164,6 @@ def facts(name: str) -> EvaluateFacts:
     """Return what the page shows of a data set at every setting."""
     y = labels(name)
     return EvaluateFacts(**vars(data_facts(name)), n_positive=int((y == 1).sum()))
-
-
-# ---- curves -------------------------------------------------------------------------------------------------------
 
 
 @kept(16)
@@ -164,11 +224,6 @@ def band(fpr: Floats, tpr: Floats) -> dict[str, Floats]:
     return {"low": low, "mid": mid, "high": high}
 
 
-def draws_of(method: str, draws: int) -> int:
-    """Return how many draws a method has: fewer if it is slow."""
-    return min(draws, FEW) if method in SLOW else draws
-
-
 def curves(
     method: str,
     name: str,
@@ -176,7 +231,6 @@ def curves(
     weakened: str,
     relation: str,
     epsilon: float,
-    size: int,
     draws: int,
     seed: int,
 ) -> dict[str, Floats]:
@@ -184,7 +238,7 @@ def curves(
 
     The error is Stoddard et al.'s: the area between a private curve and the true one over all thresholds.
     """
-    fpr, tpr = _curves(method, name, kind, weakened, relation, epsilon, size, draws, seed)
+    fpr, tpr = _curves(method, name, kind, weakened, relation, epsilon, draws, seed)
     few = np.unique(np.linspace(0, draws - 1, FAINT).astype(int))
     x, y = fpr[few], tpr[few]
     if x.shape[1] > 2 * len(GRID):
@@ -198,77 +252,186 @@ def errors(*arguments: Any) -> Floats:
     return _errors(*_curves(*arguments), *arguments[1:4])
 
 
-def _curves(method: str, name: str, kind: str, weakened: str, relation: str, epsilon: float, *rest: int):
-    size, draws, seed = rest
-    if method == "histogram" and not size:
+def _curves(method: str, name: str, kind: str, weakened: str, relation: str, epsilon: float, draws: int, seed: int):
+    if method == "histogram":
         fpr, tpr, _ = evaluation(name, kind, weakened, relation, epsilon, draws, seed).roc_curve()
         return fpr, tpr
     y, s = labels(name), scores(name, kind, weakened)
     common: dict[str, Any] = {"rng": np.random.default_rng(seed), "relation": relation, "draws": draws}
-    if method == "histogram":
-        fpr, tpr, _ = private_roc_curve(y, s, epsilon, n_bins=size, **SCALE, **common)
-        return fpr, tpr
     # Stoddard et al. have probabilities
-    fpr, tpr, _ = published_roc_curve(y, expit(s), epsilon, **published_options(method, size), **common)
+    fpr, tpr, _ = published_roc_curve(y, expit(s), epsilon, **registry.method(method, "curve").options, **common)
     return fpr, tpr
-
-
-def published_options(method: str, size: int) -> dict[str, Any]:
-    """Return what `dpml.evaluation.published_roc_curve` is called with; size 0: as in Stoddard et al. 2014.
-
-    >>> published_options("recursive-medians-exact", 16)
-    {'method': 'recursive-medians', 'halves': False, 'calibration': 'exact', 'k': 4}
-    >>> published_options("fixed-space", 0)
-    {'method': 'fixed-space', 'halves': True}
-    """
-    options = dict(registry.method(method, "curve").options)
-    if size:
-        options |= {"k": size.bit_length() - 1} if "calibration" in options else {"n_thresholds": size}
-    return options
 
 
 def _errors(fpr: Floats, tpr: Floats, name: str, kind: str, weakened: str) -> Floats:
     return np.atleast_1d(area_between(*exact_curve(name, kind, weakened), fpr, tpr))
 
 
-# ---- comparison ---------------------------------------------------------------------------------------------------
+# ---- Figures of one release ----------------------------------------------------------------------------------------
 
 
-def comparison(
-    metric: str,
-    name: str,
-    kind: str,
-    weakened: str,
-    rival: str,
-    rival_weakened: str,
-    relation: str,
-    epsilon: float,
-    cut: float,
-    draws: int,
-    seed: int,
-) -> dict[str, Floats]:
-    """Return, for each draw, the private difference A - B and how probable it makes it that A is better."""
-    released = compare_classifiers(
-        labels(name),
-        scores(name, kind, weakened),
-        scores(name, rival, rival_weakened),
-        epsilon,
-        rng=np.random.default_rng(seed),
-        metric=metric,
-        threshold=cut if metric == "accuracy" else None,
-        relation=relation,
-        draws=draws,
-        **SCALE,
-    )
-    probability = released.probability_a_better(n_boot=N_BOOT, rng=np.random.default_rng([seed, 1]))
-    return {"difference": released.difference(), "probability": probability}
+FIGURES = {
+    "roc_auc": "AUC",
+    "accuracy": "Accuracy",
+    "log_loss": "Log loss",
+    "true_positive_rate": "True positive rate (recall)",
+    "false_positive_rate": "False positive rate",
+    "prevalence": "Share of the positive class",
+}
+WITH_CUT = ("accuracy", "true_positive_rate", "false_positive_rate")
+LEVEL = 0.9
+N_BOOT = 300
+# releases whose intervals are drawn
+SHOWN = 10
 
 
 @kept(64)
-def true_difference(metric: str, name: str, first: tuple[str, str], second: tuple[str, str], cut: float) -> float:
-    """Return the exact figure of A minus that of B."""
-    y = labels(name)
-    a, b = (scores(name, *which) for which in (first, second))
-    if metric == "accuracy":
-        return float(np.mean((a >= cut) == y) - np.mean((b >= cut) == y))
-    return float(roc_auc_score(y, a) - roc_auc_score(y, b))
+def true_figures(name: str, kind: str, weakened: str, cut: float) -> dict[str, Any]:
+    """Return what the test records truly give, without bins; ``confusion`` is [[TN, FP], [FN, TP]].
+
+    The log loss is of the classifier's own probabilities, kept as far from 0 and 1 as the private one keeps them.
+    """
+    y, s = labels(name), scores(name, kind, weakened)
+    predicted = s >= cut
+    p = np.clip(expit(s), LOG_LOSS_CLIP, 1 - LOG_LOSS_CLIP)
+    confusion = np.array([[np.sum((y == c) & (predicted == guess)) for guess in (0, 1)] for c in (0, 1)])
+    rates = confusion[:, 1] / np.maximum(confusion.sum(axis=1), 1)
+    return {
+        "roc_auc": float(roc_auc_score(y, s)),
+        "accuracy": float(np.mean(predicted == y)),
+        "log_loss": float(log_loss(y, p, labels=[0, 1])),
+        "true_positive_rate": float(rates[1]),
+        "false_positive_rate": float(rates[0]),
+        "prevalence": float(np.mean(y == 1)),
+        "n_records": len(y),
+        "confusion": confusion,
+    }
+
+
+def intervals(released: PrivateEvaluation, cut: float) -> dict[str, tuple[float, float, float]]:
+    """Return each figure of the first draw, and the ends of its 90 % interval: what one release would print."""
+    first = replace(released, counts=released.counts[0])
+    by_figure = {}
+    for figure in FIGURES:
+        value = getattr(first, figure)(cut) if figure in WITH_CUT else getattr(first, figure)()
+        low, high = first.interval(figure, LEVEL, threshold=cut if figure in WITH_CUT else None, n_boot=N_BOOT)
+        by_figure[figure] = value, low, high
+    return by_figure
+
+
+def areas(released: PrivateEvaluation) -> tuple[Floats, Floats, Floats]:
+    """Return the area of each of the first draws, and the ends of its 90 % interval."""
+    few = replace(released, counts=released.counts[:SHOWN])
+    return np.atleast_1d(few.roc_auc()), *few.interval("roc_auc", LEVEL, n_boot=N_BOOT)
+
+
+def exact_evaluation(name: str, kind: str, weakened: str) -> PrivateEvaluation:
+    """Return the exact table of the default bins as an evaluation without noise: private."""
+    counts = exact_counts(name, kind, weakened).astype(float)
+    return PrivateEvaluation(counts, roc_thresholds(**SCALE), 0.0, np.inf, score_scale="log-odds")
+
+
+# ---- Attack --------------------------------------------------------------------------------------------------------
+
+
+# records that are attacked one by one
+ATTACKED = 30
+
+
+@kept(16)
+def victims(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
+    """Return the records that are attacked, by score, half of each class: blind guesses are right half of the time.
+
+    Within a class they are spread over all scores.
+    """
+    y, s = labels(name), scores(name, kind, weakened)
+    chosen = []
+    for c in (0, 1):
+        own = np.flatnonzero(y == c)
+        own = own[np.argsort(s[own], kind="stable")]
+        chosen.append(own[np.unique(np.linspace(0, len(own) - 1, ATTACKED // 2).round().astype(int))])
+    both = np.concatenate(chosen)
+    return both[np.argsort(s[both], kind="stable")]
+
+
+@kept(16)
+def exact_attack(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
+    """Return each attacked record's label as it is recovered from the exact curve and all other records."""
+    y, s = labels(name), scores(name, kind, weakened)
+    curve = roc_curve(y, s, drop_intermediate=False)
+    guesses = []
+    for v in victims(name, kind, weakened):
+        others = np.arange(len(y)) != v
+        guesses.append(recover_label(y[others], s[others], s[v], *curve))
+    return np.array(guesses)
+
+
+def private_attack(released: PrivateEvaluation, name: str, kind: str, weakened: str, seed: int) -> NDArray[np.intp]:
+    """Return the likelier label of each attacked record, shape (draws, n), from the noisy tables.
+
+    Each attack is by someone who knows all other records; all of them see the same releases. Where both labels are as
+    likely, which is often, a coin is tossed.
+    """
+    rng = np.random.default_rng([seed, 2])
+    y, s, exact = labels(name), scores(name, kind, weakened), exact_counts(name, kind, weakened)
+    ascending = released.thresholds[-2:0:-1]
+    guesses = []
+    for v in victims(name, kind, weakened):
+        own = released.n_bins - 1 - int(np.searchsorted(ascending, s[v], side="right"))
+        known = exact.astype(float)
+        known[y[v], own] -= 1
+        probability = recover_label_from_counts(known, own, released.counts, released.noise_scale)
+        coin = rng.integers(2, size=len(probability)) == 1
+        # rounding of large counts must not decide
+        guesses.append(np.where(np.abs(probability - 0.5) < 1e-9, coin, probability > 0.5))
+    return np.array(guesses, dtype=np.intp).T
+
+
+def attack_lines(relation: str) -> dict[str, Floats]:
+    """Return the share of labels that the best attack on the noisy table recovers, and the bound on any attack."""
+    return {
+        "best": np.array([best_attack_success(epsilon, relation) for epsilon in EPSILONS]),
+        "bound": np.array([attack_bound(epsilon) for epsilon in EPSILONS]),
+    }
+
+
+# ---- Answer --------------------------------------------------------------------------------------------------------
+
+
+def answer(
+    name: str,
+    kind: str,
+    weakened: str,
+    relation: str,
+    epsilon: float,
+    draws: int,
+    seed: int,
+    cut: float,
+) -> dict[str, Any]:
+    """Return what is true of a classifier, and what releases for ε say of it."""
+    key = name, kind, weakened
+    released = evaluation(*key, relation, epsilon, draws, seed)
+    attacked = labels(name)[victims(*key)]
+    fpr, tpr, _ = released.roc_curve()
+    return {
+        "counts": exact_counts(*key),
+        "curve": thinned(exact_curve(*key)),
+        "release": (fpr[0], tpr[0]),
+        "true": true_figures(*key, cut),
+        "one": intervals(released, cut),
+        "every_area": released.roc_auc(),
+        "areas": areas(released),
+        "binned": exact_evaluation(*key).roc_auc(),
+        "confusion": released.confusion_matrix(cut),
+        "labels": attacked,
+        "exact_attack": exact_attack(*key),
+        "private_attack": private_attack(replace(released, counts=released.counts[:1]), *key, seed)[0],
+        "success": best_attack_success(epsilon, relation),
+        "lines": attack_lines(relation),
+    }
+
+
+def answered(values: EvaluateValues) -> dict[ResultKey, Task]:
+    """Return the task of `answer`, which every card of the page reads."""
+    common = values.relation, values.epsilon, values.draws, values.seed, values.evaluate_cut
+    return {("answer", IMMEDIATE): Task(answer, (*values.classifier_key(), *common))}

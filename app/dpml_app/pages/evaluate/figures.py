@@ -1,17 +1,19 @@
-"""The figures of the ROC curve page: made once a page, then changed through their data sources alone."""
+"""Draw the private and the non-private ROC curve: the cards of the ROC curve page and their figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter
+import pandas as pd
+from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Plot
 from bokeh.plotting import figure
-from scipy.special import logit
 
-from dpml.evaluation import PrivateEvaluation
+from dpml.evaluation.histogram import LOWERED, SENSITIVITY
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, figure_pane, line
+from dpml_app.core.curves_card import CurvesCard
 from dpml_app.drawing.band import BandFigure, draw_band
 from dpml_app.drawing.figure import (
-    PLAIN_DIGITS,
+    LAYOUT,
     Figure,
     across,
     empty,
@@ -23,20 +25,36 @@ from dpml_app.drawing.figure import (
     percent_axis,
     set_ticks,
     square,
+    write,
 )
-from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, VERMILION, Style
-from dpml_app.pages.evaluate.controls import probability
-from dpml_app.pages.evaluate.settings import ROC_STYLES, SIZES
+from dpml_app.drawing.legend import PlotLegend, stroke
+from dpml_app.drawing.pinned_overlay import Curve
+from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION, Style
+from dpml_app.pages.evaluate import text
+from dpml_app.pages.evaluate.compute import (
+    GRID,
+    ROC_STYLES,
+    SLOW,
+    EvaluateFacts,
+    EvaluateValues,
+    answered,
+    band,
+    curves,
+    errors,
+    evaluation,
+    unit_noise,
+)
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Task
 
-# room for a legend of one column, which a phone needs
-TALL = 640
+# ---- Figures -------------------------------------------------------------------------------------------------------
 
 
 def name_curves(p: figure, names: Iterable[tuple[str, str]], x: float = 1.0, align: str = "right") -> None:
     """Write the names of curves, in their colours, where the plane of shares is empty: below them."""
-    for place, (text, color) in enumerate(names):
-        label(p, x, 0.3 - 0.1 * place, text, color, 16, text_align=align)
+    for place, (name, color) in enumerate(names):
+        label(p, x, 0.3 - 0.1 * place, name, color, 16, text_align=align)
 
 
 def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
@@ -45,6 +63,10 @@ def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
         source.data = dict(data)
 
 
+SUCCESS_STYLES = {
+    "bound": Style("bound", REFERENCE, "dot"),
+    "best": Style("best attack", GREEN, "dot", "dashed"),
+}
 RATES = ("false positive rate", "true positive rate")
 BAND = ("fpr", "low", "mid", "high")
 TIPS = ("median", "@mid{0.0%}"), ("90%", "@low{0.0%} to @high{0.0%}")
@@ -99,148 +121,6 @@ class MethodFigure(Figure):
         self.band.data = {"fpr": grid, **{c: curves[c] for c in BAND[1:]}}
         rows = ([np.append(row, np.nan) for row in curves[c]] for c in ("fpr", "tpr"))
         self.faint.data = {c: np.concatenate(row) for c, row in zip(("fpr", "tpr"), rows, strict=True)}
-
-
-class RecallFigure(Figure):
-    """Precision against recall."""
-
-    computed = ("exact", "band")
-
-    def __init__(self):
-        self.plot = p = square("evaluate-recall", "recall (true positive rate)", "precision")
-        self.exact = empty_source("evaluate-recall-exact", "recall", "precision")
-        self.band = empty_source("evaluate-recall-private", "recall", "low", "mid", "high")
-        style = Style("Private: median and 90% of samples", GREEN, "circle")
-        drawn = draw_band(self.band, style, "recall", "mid", level=OVERLAY)
-        p.renderers += drawn[::-1]
-        p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
-        names = ("non-private curve", EXACT), ("private: median", GREEN), ("band: 90% of releases", GREEN)
-        name_curves(p, names, 0.02, "left")
-        hover(p, drawn[:1], ("recall", "@recall{0%}"), *TIPS)
-
-    def show(self, true: tuple[np.ndarray, np.ndarray], private: Mapping[str, np.ndarray]) -> None:
-        """Show the true curve, as recall and precision, and the draws'."""
-        send(self.exact, {"recall": true[0], "precision": true[1]})
-        self.band.data = {c: private[c] for c in self.band.data}
-
-
-class CalibrationFigure(Figure):
-    """The share of the second class in each bin of the score, beside the probability that stands for the bin.
-
-    `thresholds`, ndarray of shape (B + 1,): between bins, in log-odds, the highest first.
-    """
-
-    computed = ("exact", "band")
-
-    def __init__(self, thresholds: np.ndarray):
-        B = len(thresholds) - 1
-        nothing = PrivateEvaluation(np.zeros((2, B)), thresholds, 1.0, 1.0, score_scale="log-odds")
-        probabilities = nothing.bin_probabilities()[::-1]
-        self.labels = [probability(float(logit(p))) for p in probabilities]
-        self.plot = p = new_figure(
-            "evaluate-calibration",
-            x_range=(-0.7, B - 0.3),
-            y_range=(-0.03, 1.03),
-            x_axis_label="stated probability",
-            y_axis_label="share of positive records",
-        )
-        percent_axis(p.yaxis)
-        p.xaxis.ticker = FixedTicker(ticks=list(range(0, B, 3)))
-        p.xaxis.major_label_overrides = {k: _short(float(probabilities[k])) for k in range(0, B, 3)}
-        stated = p.line(list(range(B)), list(probabilities), color=REFERENCE, line_width=2, line_dash="dotted")
-        self.exact = empty_source("evaluate-calibration-exact", "bin", "share", "said")
-        self.band = empty_source("evaluate-calibration-private", "bin", "low", "mid", "high", "alpha", "said")
-        look: dict[str, Any] = {"source": self.band, "level": OVERLAY, "color": GREEN, "alpha": "alpha"}
-        bars = p.segment("bin", "low", "bin", "high", line_width=5, **look)
-        dots = p.scatter("bin", "mid", size=9, **look)
-        true = p.scatter(
-            "bin", "share", source=self.exact, marker="x", size=11, color=EXACT, line_width=3, level=OVERLAY
-        )
-        legend = PlotLegend(p, 1, hides=True)
-        legend.add("Non-private (never publish)", [mark("x", EXACT, line_width=2)], [true])
-        samples = [stroke(GREEN), mark("circle", GREEN)]
-        legend.add("Private: median and 90% of samples", samples, [dots, bars])
-        legend.add("Calibrated", [stroke(REFERENCE, "dotted")], [stated])
-        hover(p, [dots], ("stated", "@said"), *TIPS)
-        hover(p, [true], ("stated", "@said"), ("non-private", "@share{0.0%}"))
-
-    def show(self, true: Mapping[str, np.ndarray], private: Mapping[str, np.ndarray], n_std: float) -> None:
-        """Show the true shares and the draws'; pale where noise is larger than the number of records."""
-        some = np.flatnonzero(true["records"] > 0)
-        labels = np.array(self.labels, dtype=object)
-        send(self.exact, {"bin": some, "share": true["share"][some], "said": labels[some].tolist()})
-        there = np.flatnonzero(private["said"] > 0)
-        self.band.data = {
-            "bin": there,
-            **{c: private[c][there] for c in ("low", "mid", "high")},
-            "alpha": np.where(true["records"][there] > n_std, 0.9, 0.25),
-            "said": labels[there].tolist(),
-        }
-
-
-def _short(share: float) -> str:
-    """Return a probability for an axis, whose ends need no digits."""
-    return "< 0.1%" if share < 0.001 else "> 99.9%" if share > 0.999 else f"{100 * share:.3g}%"
-
-
-def _error_options() -> dict[str, Any]:
-    return {
-        "y_axis_type": "log",
-        "y_range": (0.0008, 1.0),
-        "y_axis_label": "area to the non-private curve (log scale)",
-    }
-
-
-def _error_axis(p: figure) -> None:
-    set_ticks(p.yaxis[0], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1], grid=p.ygrid[0])
-
-
-def error_figure() -> BandFigure:
-    """Return Stoddard et al.'s Fig. 7: the error against ε."""
-    p = over_epsilon("evaluate-errors", **_error_options())
-    p.height = TALL
-    _error_axis(p)
-    return BandFigure(p, ROC_STYLES, "epsilon", middle="median", tip="0.0000")
-
-
-def size_figure() -> BandFigure:
-    """Return Stoddard et al.'s Fig. 8: the error against the number of thresholds."""
-    p = new_figure(
-        "evaluate-sizes",
-        x_axis_type="log",
-        x_range=(SIZES[0] / 1.2, SIZES[-1] * 1.2),
-        x_axis_label="number of bins (log scale)",
-        **_error_options(),
-    )
-    p.height = TALL
-    set_ticks(p.xaxis[0], [*SIZES[::2], SIZES[-1]], PLAIN_DIGITS)
-    _error_axis(p)
-    return BandFigure(p, ROC_STYLES, "size", middle="median", tip="0.0000")
-
-
-GAP_STYLES = {"difference": Style("Private difference A − B", GREEN, "circle")}
-SURE_STYLES = {"probability": Style("Probability that A is better", BLUE, "circle")}
-
-
-def gap_figure() -> BandFigure:
-    """Return the private difference of two classifiers against ε, with the true one."""
-    p = over_epsilon("evaluate-gap", y_range=(-0.2, 0.2), y_axis_label="difference A − B")
-    p.height = 420
-    chart = BandFigure(p, GAP_STYLES, "epsilon", middle="median", tip="0.000")
-    chart.level("true", "Non-private difference (never publish)", EXACT)
-    across(p, "width", 0, line_width=1.5, line_dash="dotted")
-    return chart
-
-
-def sure_figure() -> BandFigure:
-    """Return how probable a release makes it that A is better, against ε."""
-    p = over_epsilon("evaluate-sure", y_range=(-0.02, 1.02), y_axis_label="probability that A is better")
-    p.height = 420
-    percent_axis(p.yaxis)
-    chart = BandFigure(p, SURE_STYLES, "epsilon", middle="median")
-    coin = across(p, "width", 0.5, line_width=1.5, line_dash="dotted")
-    chart.legend.add("Chance", [stroke(REFERENCE, "dotted")], [coin])
-    return chart
 
 
 class IntervalFigure:
@@ -299,35 +179,275 @@ class IntervalFigure:
         empty(self.rows)
 
 
-ATTACK_STYLES = {
-    "counts": Style("from noisy counts", BLUE, "circle"),
-    "curve": Style("from private curve", ORANGE, "square"),
-}
+LABEL_COLORS = (SKY, ORANGE)
+IN_A_ROW = 15
+# of each group of people: what they are read from, the colour of its words, and where its words and first row stand
+GROUPS = (("non-private curve", EXACT, 9.7, 8.5), ("this release", GREEN, 5.6, 4.4))
+# from one row to the next, and of a person the width, the height and where the head is
+ROW, WIDTH, HEIGHT, HEAD = 1.5, 0.66, 0.62, 0.6
+FOOT = 1.1
 
 
-class SuccessFigure(BandFigure):
-    """How often the attacker is right against ε: measured, the best that there is, and the bound."""
+class PeopleFigure(Figure):
+    """One person a record that is attacked, in the colour of the label that is read, or grey and crossed: misread."""
 
-    computed = ("best",)
+    computed = ("people", "wrong", "words")
 
     def __init__(self):
-        p = over_epsilon("evaluate-success", y_range=(0.45, 1.03), y_axis_label="labels guessed correctly")
-        p.height = 420
-        percent_axis(p.yaxis)
-        super().__init__(p, ATTACK_STYLES, "epsilon")
-        self.best = empty_source("evaluate-success-best", "epsilon", "bound", "best")
-        bound = p.line("epsilon", "bound", source=self.best, color=REFERENCE, line_width=2.5)
-        best = p.line("epsilon", "best", source=self.best, color=GREEN, line_width=2.5, line_dash="dashed")
-        always = across(p, "width", 1.0, line_color=EXACT, line_width=3)
-        coin = across(p, "width", 0.5, line_width=1, line_dash="dotted")
-        lines = [
-            self.legend.item("non-private curve", [stroke(EXACT, width=3)], [always]),
-            self.legend.item("bound", [stroke(REFERENCE)], [bound]),
-            self.legend.item("best attack", [stroke(GREEN, "dashed")], [best]),
-        ]
-        self.legend.place([*lines, *self.items.values()])
-        self.legend.add("chance", [stroke(REFERENCE, "dotted")], [coin])
+        self.plot = p = new_figure("evaluate-people", x_range=(0.2, IN_A_ROW + 0.8), y_range=(0.2, 10.4))
+        p.axis.visible = p.grid.visible = False
+        self.people = empty_source(
+            "evaluate-people", "record", "seen", "label", "read", "right", "x", "y", "head", "color"
+        )
+        self.wrong = empty_source("evaluate-people-wrong", "x", "y")
+        self.words = empty_source("evaluate-people-words", "x", "y", "text", "ink")
+        self.words.tags = [LAYOUT]
+        look: dict[str, Any] = {"source": self.people, "color": "color", "line_alpha": 0, "level": OVERLAY}
+        bodies = p.rect("x", "y", width=WIDTH, height=HEIGHT, border_radius=5, **look)
+        p.circle("x", "head", radius=0.25, radius_dimension="x", **look)
+        cross: dict[str, Any] = {"marker": "x", "size": 13, "color": VERMILION, "line_width": 3}
+        p.scatter("x", "y", source=self.wrong, level=OVERLAY, **cross)
+        write(
+            p, "x", "y", "text", color="ink", source=self.words, text_font_size="16px", text_font_style="bold",
+            text_baseline="middle",
+        )  # fmt: skip
+        tips = ("record", "@record"), ("seen", "@seen"), ("label", "@label"), ("attacker's guess", "@read")
+        hover(p, [bodies], *tips)
 
-    def show_lines(self, epsilons: Sequence[float], lines: Mapping[str, np.ndarray]) -> None:
-        """Show the bound and the best attack."""
-        send(self.best, {"epsilon": np.array(epsilons), **lines})
+    def show(
+        self, true: np.ndarray, exact: np.ndarray, private: np.ndarray, share: float, classes: Sequence[str]
+    ) -> None:
+        """Show the labels that are recovered, each of shape (n,); `share`: the success of the best attack."""
+        n, read = len(true), np.concatenate([exact, private])
+        right = read == np.tile(true, 2)
+        place = np.arange(n)
+        x = np.tile(place % IN_A_ROW + 1.0, 2)
+        y = np.concatenate([top - ROW * (place // IN_A_ROW) for _seen, _ink, _words, top in GROUPS])
+        send(
+            self.people,
+            {
+                "record": np.tile(place + 1, 2),
+                "seen": np.repeat([seen for seen, *_rest in GROUPS], n),
+                "label": np.array(classes)[np.tile(true, 2)],
+                "read": np.array(classes)[read],
+                "right": right,
+                "x": x,
+                "y": y,
+                "head": y + HEAD,
+                "color": np.where(right, np.array(LABEL_COLORS)[read], REFERENCE),
+            },
+        )
+        send(self.wrong, {"x": x[~right], "y": y[~right]})
+        rows = [
+            (0.7, words, f"{seen.capitalize()}: {hits} of {n} correct", ink)
+            for (seen, ink, words, _top), hits in zip(GROUPS, (right[:n].sum(), right[n:].sum()), strict=True)
+        ]
+        rows.append((0.7, FOOT + 0.5, f"Best attack: {percent(share)} correct", GREEN))
+        names = ((str(classes[0]), SKY), (str(classes[1]), ORANGE), ("✗ wrong", VERMILION))
+        rows += [(0.7 + 4.5 * k, FOOT - 0.5, name, ink) for k, (name, ink) in enumerate(names)]
+        send(self.words, dict(zip(self.words.data, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+# ---- Cards ---------------------------------------------------------------------------------------------------------
+
+
+class AnswerCard(Card[EvaluateValues, EvaluateFacts]):
+    """A card that shows what is answered at once."""
+
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
+        return answered(values)
+
+
+class NumbersCard(AnswerCard):
+    """A table of true figures beside those of one release."""
+
+    draw = IntervalFigure
+    name, title, caption = "numbers", "Figures of one release", text.CAPTIONS["numbers"]
+    controls = ("evaluate_cut",)
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        answer = now["answer", IMMEDIATE]
+        self._holds = self.figure.show(answer["true"]["roc_auc"], answer["binned"], *answer["areas"])
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        answer = results["answer", IMMEDIATE]
+        holds = self._holds, len(answer["areas"][0])
+        return text.number_words(values, facts, answer["true"], answer["one"], answer["confusion"], holds)
+
+
+class RocCard(AnswerCard):
+    """The curves, and thirty people for each; the browser draws the private curve."""
+
+    name, title, caption = "roc", "ROC curve and attack", text.CAPTIONS["roc"]
+
+    def __init__(self):
+        self.people = PeopleFigure()
+        super().__init__(RocFigure(), self.people)
+        self.counts = empty_source("evaluate-counts", "negatives", "positives")
+        self.noise = empty_source("evaluate-noise", "unit")
+        self.now = empty_source("evaluate-now", "serial", "sensitivity", "lowered")
+        self.grid = ColumnDataSource({"fpr": GRID}, name="evaluate-grid")
+        self._sent: dict[str, Any] = {}
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        answer = now["answer", IMMEDIATE]
+        self._send(values, answer)
+        self.people.show(
+            answer["labels"], answer["exact_attack"], answer["private_attack"], answer["success"], facts.classes
+        )
+
+    def _changed(self, what: str, value: Any) -> bool:
+        changed = self._sent.get(what) != value
+        self._sent[what] = value
+        return changed
+
+    def _send(self, values: EvaluateValues, answer: Mapping[str, Any]) -> None:
+        """Send the browser what it draws curves from, as far as it has changed."""
+        judged, drawn = values.classifier_key(), (values.draws, values.seed)
+        if self._changed("judged", judged):
+            self.counts.data = {"negatives": answer["counts"][0], "positives": answer["counts"][1]}
+            self.figure.show_exact(*answer["curve"])
+        if self._changed("drawn", drawn):
+            self.noise.data = {"unit": unit_noise(*drawn).ravel()}
+        if self._changed("setting", (judged, drawn, values.relation)):
+            serial = self.now.data["serial"][0] + 1 if len(self.now.data["serial"]) else 0
+            self.now.data = {"serial": [serial], "sensitivity": [SENSITIVITY[values.relation]], "lowered": [LOWERED]}
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        return text.attack_words(values, results["answer", IMMEDIATE])
+
+    def to_pin(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> Answer | None:
+        answer = results["answer", IMMEDIATE]
+        (x, y), (fpr, tpr) = answer["curve"], answer["release"]
+        curves = Curve(x, y, EXACT), Curve(fpr, tpr, GREEN)
+        return Answer(text.numbers(answer), curves, within="90% of samples")
+
+    @classmethod
+    def browser_tables(cls, values: EvaluateValues) -> dict[str, pd.DataFrame]:
+        """Return the private curve: the exact histogram of scores with noise, one release and the band of all draws."""
+        key = *values.classifier_key(), values.relation, values.epsilon, values.draws, values.seed
+        fpr, tpr, _ = evaluation(*key).roc_curve()
+        bands = {"fpr": GRID, **band(fpr, tpr)}
+        release = {"fpr": fpr[0], "tpr": tpr[0]}
+        return {"evaluate-roc-band": pd.DataFrame(bands), "evaluate-roc-release": pd.DataFrame(release)}
+
+    def clear(self) -> None:
+        super().clear()
+        self._sent = {}
+        empty(self.counts)
+        empty(self.now)
+
+
+def curve_tasks(values: EvaluateValues) -> dict[ResultKey, Task]:
+    """Return the tasks of each method's curves at the setting that is chosen."""
+    return {(m, WORKER): Task(curves, values.curve_key(m, values.epsilon)) for m in values.evaluate_methods}
+
+
+class MethodsCard(AnswerCard):
+    """A figure for each method; the curve of another setting goes before the new one is there."""
+
+    name, title, caption = "methods", "Other private ROC curves", text.CAPTIONS["methods"]
+    controls: ClassVar[tuple[str, ...]] = ("evaluate_methods",)
+    wide = True
+
+    def __init__(self):
+        self.exact = empty_source("evaluate-methods-exact", "fpr", "tpr")
+        super().__init__(*(MethodFigure(method, self.exact) for method in ROC_STYLES))
+        self.by_method = dict(zip(ROC_STYLES, self.figures, strict=True))
+        self.panes = {method: figure_pane(small.plot) for method, small in self.by_method.items()}
+        self._shown: dict[str, Task] = {}
+
+    def content(self) -> list[Any]:
+        return [line(*self.panes.values(), least=230)]
+
+    def drawn(self, values: EvaluateValues) -> Sequence[Plot]:
+        return [self.by_method[method].plot for method in values.evaluate_methods]
+
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
+        return {**answered(values), **curve_tasks(values)}
+
+    def waits(self, result_key: ResultKey) -> bool:
+        return result_key[0] in SLOW
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        self.exact.data = dict(zip(("fpr", "tpr"), now["answer", IMMEDIATE]["curve"], strict=True))
+        wanted = curve_tasks(values)
+        for method, small in self.by_method.items():
+            self.panes[method].visible = method in values.evaluate_methods
+            if self._shown.get(method) != wanted.get((method, WORKER)):
+                small.clear()
+                self._shown.pop(method, None)
+        self.show(now, wanted)
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        for method, small in self.by_method.items():
+            found, task = results.get((method, WORKER)), wanted.get((method, WORKER))
+            if found is not None and task is not None and self._shown.get(method) != task:
+                small.show(found, GRID)
+                self._shown[method] = task
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        areas = {method: found["auc"] for (method, place), found in results.items() if place == WORKER}
+        return text.roc_words(values, results["answer", IMMEDIATE]["true"]["roc_auc"], areas)
+
+    def clear(self) -> None:
+        super().clear()
+        self._shown.clear()
+        empty(self.exact)
+
+
+def success_figure() -> BandFigure:
+    """Return the share of labels that the best attack recovers against ε, with the bound: both are exact."""
+    p = over_epsilon("evaluate-success", y_range=(0.45, 1.03), y_axis_label="labels guessed correctly")
+    p.height = 420
+    percent_axis(p.yaxis)
+    chart = BandFigure(p, SUCCESS_STYLES, "epsilon")
+    always = across(p, "width", 1.0, line_color=EXACT, line_width=3)
+    chance = across(p, "width", 0.5, line_width=1, line_dash="dotted")
+    chart.legend.add("non-private curve", [stroke(EXACT, width=3)], [always])
+    chart.legend.add("chance", [stroke(REFERENCE, "dotted")], [chance])
+    return chart
+
+
+def error_figure() -> BandFigure:
+    """Return the area between private and non-private curve against ε, as in Stoddard et al. 2014, Fig. 7."""
+    axis: dict[str, Any] = {"y_axis_type": "log", "y_axis_label": "area to the non-private curve (log scale)"}
+    p = over_epsilon("evaluate-errors", y_range=(0.0008, 1.0), **axis)
+    p.height = 640  # room for a legend of one column on a phone
+    set_ticks(p.yaxis[0], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1], grid=p.ygrid[0])
+    return BandFigure(p, ROC_STYLES, "epsilon", middle="median", tip="0.0000")
+
+
+class ErrorsCard(CurvesCard[EvaluateValues, EvaluateFacts]):
+    """Error of each chosen method against ε."""
+
+    draw = error_figure
+    name, title, caption = "errors", "Error against ε", text.CAPTIONS["errors"]
+
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
+        tasks = {(m, e): Task(errors, values.curve_key(m, e)) for m in values.evaluate_methods for e in SWEEP_EPSILONS}
+        return {**answered(values), **curve_tasks(values), **tasks}
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        self.figure.name_methods(values.evaluate_methods)
+
+    def waits(self, result_key: ResultKey) -> bool:
+        return result_key[0] in SLOW
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        at_chosen = {method: found for (method, place), found in results.items() if place == WORKER}
+        return text.error_words(values, at_chosen)
+
+
+class SuccessCard(AnswerCard):
+    """Exact success of the best attack, and the bound."""
+
+    draw = success_figure
+    name, title, caption = "success", "Accuracy of the attacker", text.CAPTIONS["success"]
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        for series, shares in now["answer", IMMEDIATE]["lines"].items():
+            self.figure.show(series, dict(zip(EPSILONS, shares[:, None], strict=True)), complete=True)
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        return text.success_words(values)

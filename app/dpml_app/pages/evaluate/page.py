@@ -1,8 +1,7 @@
 """The ROC curve page: a private ROC curve of a classifier, and the labels that a non-private curve reveals.
 
-Three speeds. The browser draws the private ROC curve. The server answers every change with the
-numbers of a release and the attack on it. Other methods' curves, errors, comparisons and simulated attacks come from
-the worker processes; a newer request makes the older one stop.
+The browser draws the private ROC curve while ε moves. The server computes the figures of a release and the attack on
+it. Workers compute the other curves and their errors.
 """
 
 from collections.abc import Mapping
@@ -12,17 +11,33 @@ from bokeh.models import Model
 
 from dpml_app.core.card import IMMEDIATE, Results
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.widgets import COLUMNS, Controls, divider, note
 from dpml_app.drawing.figure import run_script, script
-from dpml_app.pages.evaluate import compute, words
-from dpml_app.pages.evaluate.answer import CalibrationCard, NumbersCard, RecallCard
-from dpml_app.pages.evaluate.compute import EvaluateFacts
-from dpml_app.pages.evaluate.controls import EvaluateControls
-from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, MethodsCard, SizesCard, SuccessCard, SureCard
-from dpml_app.pages.evaluate.lesson_figures import figure, lesson_plot
-from dpml_app.pages.evaluate.roc import RocCard
-from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
+from dpml_app.pages.evaluate.compute import CUTS, EvaluateFacts, EvaluateSettings, EvaluateValues, facts, probability
+from dpml_app.pages.evaluate.figures import ErrorsCard, MethodsCard, NumbersCard, RocCard, SuccessCard
+from dpml_app.pages.evaluate.lesson import figure, lesson_plot
+from dpml_app.pages.evaluate.text import headline
 
 SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
+
+
+class EvaluateControls(Controls):
+    """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
+
+    most_classes = 2
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws; no feature is selected here."""
+        return [
+            divider(),
+            self.add("evaluate_classifier"),
+            self.add("evaluate_weakened"),
+            note("Weakened: noise in the scores lowers the AUC to about this value."),
+        ]
+
+    def in_cards(self) -> None:
+        self.add("evaluate_methods", sx=COLUMNS)
+        self.add("evaluate_cut", options={probability(cut): cut for cut in CUTS})
 
 
 class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
@@ -35,25 +50,14 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     question = "How accurate is a classifier, measured privately?"
     lead = "Drag <b>ε</b>. The attacker knows all but one label."
     settings: EvaluateSettings
-    facts_of = staticmethod(compute.facts)
-    kinds = (
-        RocCard,
-        MethodsCard,
-        NumbersCard,
-        RecallCard,
-        CalibrationCard,
-        ErrorsCard,
-        SizesCard,
-        CompareCard,
-        SureCard,
-        SuccessCard,
-    )
+    facts_of = staticmethod(facts)
+    kinds = (RocCard, MethodsCard, NumbersCard, ErrorsCard, SuccessCard)
     sources = ("evaluate-state", "evaluate-sweep-state")
     readout_name = "evaluate-{}-readout"
     what = "curves and errors"
     controls_kind = EvaluateControls
     main_card = "roc"
-    details = ("success", "recall")
+    details = ("success",)
 
     def connect(self) -> list[Any]:
         browser, roc = self.controls.tell_browser("evaluate-browser", "epsilon"), self.cards["roc"]
@@ -67,9 +71,9 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
             "band": roc.figure.band,
             "release": roc.figure.release,
         }
-        arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "gap", "sure", "success")]
+        arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "success")]
         run_script(SCRIPT, arguments, browser, roc.now)
         return [value for value in arguments.values() if isinstance(value, Model)]
 
     def words(self, values: EvaluateValues, facts: EvaluateFacts, results: Mapping[str, Results]) -> str:
-        return words.headline(values, facts, results["roc"]["answer", IMMEDIATE])
+        return headline(values, facts, results["roc"]["answer", IMMEDIATE])

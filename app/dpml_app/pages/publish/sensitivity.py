@@ -70,7 +70,7 @@ class SensitivityFigure(Figure):
             "lemma": ("Lemma 1", VERMILION, LONG, (-1 - excess, 1 + excess)),
             "published": ("1.1, as published", REFERENCE, "dotted", (-PUBLISHED + 0 * CURVE, PUBLISHED + 0 * CURVE)),
         }
-        legend = PlotLegend(p, 2, hides=True, at_ends=True)
+        legend = PlotLegend(p, 2, hides=True)
         lines = []
         for name, (label_of, color, dash, both) in kinds.items():
             shown = []

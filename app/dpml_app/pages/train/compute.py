@@ -1,93 +1,314 @@
-"""What the Train page computes, as plain functions of plain values: the server and its workers call the same ones.
+"""Compute the accuracy of private classifiers: plain functions of plain values, for the server and its workers."""
 
-Every result depends on its arguments alone (seeds included), so it can be kept under them.
-"""
-
-from dataclasses import replace
-from typing import Any
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property, lru_cache, partial
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
+import param
 from numpy.typing import NDArray
+from scipy import sparse
 
+from dpml import registry
+from dpml.classifiers.linear import (
+    LOGISTIC,
+    HuberHinge,
+    default_reg_lambda,
+    linear_models,
+    minimiser,
+    release_output,
+    release_weights,
+    squared_norm_bound,
+)
+from dpml.classifiers.linear.functional import (
+    TaylorCoefficients,
+    polynomial_minimisers,
+    release_coefficients,
+    taylor_coefficients,
+)
+from dpml.classifiers.linear_classifier import HUBER, LinearClassifier, default_linear_method, default_norm
+from dpml.classifiers.linear_models import LinearModels
+from dpml.classifiers.local_search.estimators import (
+    FIRST_STEP,
+    PrivGene,
+    Records,
+    default_decay,
+    default_iterations,
+    release_genetic_search,
+    release_local_search,
+)
 from dpml.classifiers.naive_bayes.as_published import vaidya_cost
 from dpml.classifiers.naive_bayes.bernoulli import models_from_published, published_threshold
-from dpml.counts import contingency, release_published
+from dpml.counts import release_published
 from dpml.datasets import Dataset
+from dpml.encoding import cut_rows, unit_scale
+from dpml.registry import method as registered
+from dpml.registry import of_family, standing
 from dpml.schema import Schema
-from dpml.selection import scores_from_counts
+from dpml.studies import NeededEpsilon, best_needed, frontier, standings
 from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_private_nb
 from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
+from dpml.sweep import standard_study
+from dpml_app.core.values import DatasetValues, declared_by
+from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
-from dpml_app.pages.train.facts import TrainFacts
-from dpml_app.pages.train.methods import EVERY
-from dpml_app.pages.train.settings import WEIGHTS
+from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
+from dpml_app.drawing.styles import Style, label_of, style_of
+from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice, number
 from dpml_app.work.cache import kept
+from dpml_app.work.pool import Task
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainFacts(DatasetFacts):
+    """Those of a table of numbers and categories, if the data set has one, and of its binary form."""
+
+    name: str
+    table: bool
+    # columns of the table of each kind
+    numeric: int
+    categorical: int
+    columns: list[str]
+    binary_columns: list[str]
+    # levels without privacy, by what is measured; no area with more than two classes
+    accuracy: Mapping[str, float]
+    auc: Mapping[str, float]
+
+
+# ---- Methods -------------------------------------------------------------------------------------------------------
+
+
+PEERS_FILE = Path(__file__).parent / "shipped" / "peers.json"
+
+
+@cache
+def peers() -> dict[str, dict[str, Any]]:
+    """Return what ships of each peer."""
+    read: dict[str, dict[str, Any]] = json.loads(PEERS_FILE.read_text(encoding="utf-8"))["peers"]
+    return read
+
+
+@dataclass(frozen=True)
+class Method:
+    """A classifier on this page.
+
+    `entry` is that of the registry. `options` are the page's settings that it depends on. `most_draws`: it is trained
+    anew for each draw, which is slow, so there are that many at most. `most_columns`: with more it is not trained here.
+    """
+
+    entry: registry.Method
+    options: tuple[str, ...] = ()
+    most_draws: int | None = None
+    most_columns: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.entry.title
+
+    @cached_property
+    def look(self) -> Style:
+        """How it looks; its label is short, for on a phone a legend has little room."""
+        return style_of(self.entry.key)
+
+    @cached_property
+    def family(self) -> str:
+        """The family under which it is chosen; "begin" is shown with each of them."""
+        return self.entry.group if self.entry.key in CHOSEN else "begin"
+
+    @cached_property
+    def recorded(self) -> bool:
+        """Whether its results ship, and it is not trained here at all."""
+        return not self.entry.target
+
+    @cached_property
+    def claim_holds(self) -> bool:
+        """Whether the ε that it states is the ε that it pays, on every table."""
+        return self.recorded or standing(self.entry.key).holds
+
+    @cached_property
+    def pure(self) -> bool:
+        """Whether it needs no δ."""
+        return not (peers()[self.entry.key]["delta"] if self.recorded else standing(self.entry.key).delta)
+
+    @property
+    def anew(self) -> bool:
+        """Whether it is trained anew for each draw."""
+        return self.most_draws is not None
+
+    def draws(self, draws: int) -> int:
+        """Return how many draws it gets where so many are chosen."""
+        return draws if self.most_draws is None else min(draws, self.most_draws)
+
+
+MOMENTS = ("train_likelihood",)
+SMOOTH = ("train_noise", "train_trim", *MOMENTS)
+LAMBDA = ("train_lambda",)
+ANEW: dict[str, Any] = {"options": LAMBDA, "most_draws": 20}
+# of methods with settings or limits of their own on this page, by family
+CHOSEN: dict[str, dict[str, Any]] = {
+    "binned": {"options": ("train_bins",)},
+    "row-bounded": {},
+    "global": {"options": MOMENTS},
+    "smooth": {"options": SMOOTH},
+    "bun-steinke": {"options": SMOOTH},
+    "algorithm-1": {"options": ("threshold_percentile",)},
+    "partitioned": {"options": ("threshold_percentile",)},
+    "vaidya": {"options": ("train_likelihood",)},
+    "published": {"options": ("train_trim", "train_likelihood")},
+    # linear models on the binary columns
+    "rule": {"most_draws": 20},
+    "l1": ANEW,
+    "objective": ANEW,
+    "output": {"options": LAMBDA},
+    "functional": {"options": (*LAMBDA, "train_functional"), "most_columns": 400},
+    "svm": ANEW,
+    "local": {"most_draws": 20},
+    # measured: a second for each draw on 20,000 records
+    "genetic": {"most_draws": 5, "most_columns": 400},
+    "descent": {"options": LAMBDA, "most_draws": 10},
+}
+# a (ε, δ) method is a reference: a δ is a promise that may fail
+DELTA = standing("descent").delta
+SAID = f"{DELTA:.0e}".replace("e-0", "e-")
+# normal noise of smooth sensitivity, (ε, δ)-private: Zafarani and Clifton 2021, section 7.2; n is the public bound
+SMOOTH_DELTAS = {"gaussian-1": "δ = 1/n", "gaussian-2": "δ = 1/n²"}
+
+
+def _of_group(group: str) -> dict[str, Method]:
+    entries = registry.of_family("classifier", group)
+    return {each.key: Method(each, **CHOSEN[each.key]) for each in entries if each.key in CHOSEN}
+
+
+METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
+# shown whatever the family: the default classifier, peers, whose results are recorded and not made here, and
+# methods that were registered by others, which their study measures
+DEFAULTS = {
+    each.key: Method(each, most_draws=20 if each.target else None)
+    for each in registry.of_family("classifier")
+    if each.key not in CHOSEN and (each.study or not each.target)
+}
+EVERY = {**METHODS, **LINEAR, **DEFAULTS}
+FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
+
+
+def private(method: str, facts: TrainFacts) -> bool:
+    """Return whether some ε holds for a method on such a table; that of Vaidya et al. is larger than the stated one."""
+    return EVERY[method].recorded or _private(method, bool(facts.numeric))
+
+
+@cache
+def _private(method: str, numeric: bool) -> bool:
+    return standing(method, numeric=numeric).private
+
+
+def why_not(method: str, facts: TrainFacts) -> str:
+    """Return why a method is not drawn on a data set, or nothing.
+
+    >>> from types import SimpleNamespace
+    >>> why_not("smooth", SimpleNamespace(table=True, numeric=0, binary_columns=["a"]))
+    'Smooth sensitivity (same as global sensitivity without numeric features)'
+    """
+    what, columns = EVERY[method], len(facts.binary_columns)
+    if what.entry.table and not facts.table:
+        return f"{what.title} (needs a table)"
+    if what.entry.numbers and not facts.numeric:
+        return f"{what.title} (same as global sensitivity without numeric features)"
+    if what.most_columns is not None and columns > what.most_columns:
+        return f"{what.title} (at most {what.most_columns:,} columns, not {columns:,})"
+    return ""
+
+
+# ---- Settings ------------------------------------------------------------------------------------------------------
+
+
+NOISES = {name: registered(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}
+NOISES |= {name: f"Gaussian, {delta}" for name, delta in SMOOTH_DELTAS.items()}
+LIKELIHOODS = {"truncated-normal": "Truncated normal", "gaussian": "Normal"}
+MEASURES = {"accuracy": "Accuracy", "auc": "AUC"}
+FUNCTIONAL = {
+    "exact": "Exact (FMsens3)",
+    "improved": "Improved (FMsens2)",
+    "original": "Original (FMsens1)",
+}
+# λ of the sum of the losses; 0 stands for the library's public rule
+TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
+RULE = 0.0
+GROUPS = {"train_begin": DEFAULTS, "train_methods": METHODS, "train_linear": LINEAR}
+
+
+def _marked(methods: Mapping[str, Method]) -> dict[str, str]:
+    """Return the titles of methods, marked where the claim is violated or needs a δ."""
+    marks = {name: "" if m.claim_holds and m.pure else " ✗" if m.pure else " (ε, δ)" for name, m in methods.items()}
+    return {name: m.title + marks[name] for name, m in methods.items()}
+
+
+def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
+    return {name: method.title for name, method in methods.items()}
+
+
+@dataclass(frozen=True)
+class TrainValues(DatasetValues):
+    """The settings of the Classifiers page. Methods are in the order of their lists."""
+
+    threshold_percentile: int
+    draws: int
+    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and other libraries", MultiSelect)
+    train_methods: tuple[str, ...] = choice(
+        ["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
+        _marked(METHODS),
+        "Naive Bayes",
+        MultiSelect,
+    )
+    train_family: str = choice("naive-bayes", FAMILIES, "Classifier family")
+    train_linear: tuple[str, ...] = choice(
+        ["rule", "l1", "objective", "output"], _marked(LINEAR), "Linear models", MultiSelect
+    )
+    train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ of linear models")
+    train_functional: str = choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
+    train_measure: str = choice("accuracy", MEASURES, "Metric")
+    train_wanted: float = number(85.0, (50.0, 100.0), "Target accuracy (%)", 0.5)
+    train_noise: str = choice("cauchy", NOISES, "Noise for smooth sensitivity")
+    train_trim: int = number(0, (0, 50), "Values trimmed at each end")
+    train_likelihood: str = choice("truncated-normal", LIKELIHOODS, "Distribution of a number within a class")
+    train_bins: int = number(0, (0, 64), "Bins per numeric feature")
+
+    @classmethod
+    def of(cls, settings: param.Parameterized) -> Self:
+        values = super().of(settings)
+        chosen: dict[str, Any] = {
+            name: tuple(m for m in of if m in getattr(values, name)) for name, of in GROUPS.items()
+        }
+        return replace(values, **chosen)
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        """The families of classifiers that are shown."""
+        return ("naive-bayes", "linear") if self.train_family == "both" else (self.train_family,)
+
+    def options(self, method: str) -> tuple:
+        """Return the settings of a method beside ε, relation, draws and seed, with their names."""
+        return tuple((name, getattr(self, name)) for name in EVERY[method].options)
+
+
+@declared_by(TrainValues)
+class TrainSettings(Shared):
+    """Every control of the Train page that no other page has."""
+
+
+# ---- Naive Bayes ---------------------------------------------------------------------------------------------------
+
+
 # an ε at which the noise is below what can be seen: what a method reaches without noise
 EXACT = 1e9
 PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
-
-
-# ---- data ---------------------------------------------------------------------------------------------------------
-
-
-@kept(4)
-def data_of(name: str, n: int | None = None, features: int | None = None) -> Dataset:
-    """Return a data set with its first `n` training records in a fixed order, and its `features` best binary columns.
-
-    The order is a permutation that does not depend on the records. The best columns have the largest exact mutual
-    information with the class, as in Fig. 3.8 of Antonova (2016). The selection is not private, so use it in
-    simulations only.
-    """
-    data = dataset(name)
-    if features is not None:
-        exact = contingency(data.X_train, data.y_train, data.schema.n_classes)
-        best = np.sort(np.argsort(-scores_from_counts(exact, "mutual_information"), kind="stable")[:features])
-        data = replace(
-            data, X_train=data.X_train[:, best], X_test=data.X_test[:, best], schema=data.schema.subset(best)
-        )
-    total = len(data.y_train)
-    if n is None or n >= total:
-        return data
-    rows = np.random.default_rng(0).permutation(total)[:n]
-    frame = data.frame_schema
-    return replace(
-        data,
-        X_train=data.X_train[rows],
-        y_train=data.y_train[rows],
-        schema=_of_size(data.schema, n),
-        frame_schema=None if frame is None else _of_size(frame, n),
-        _raw=replace(data._raw, train=data._raw.train[rows]),
-    )
-
-
-def _of_size(schema: Schema, n: int) -> Schema:
-    """Return the public facts of a smaller table; its number of records is rounded down to one digit."""
-    unit = 10 ** (len(str(n)) - 1)
-    return Schema(schema.features, schema.classes, schema.row_bound, n, n // unit * unit)
-
-
-def sizes(total: int) -> tuple[int, ...]:
-    """Return training sizes: all records, and half as many again and again, down to 20.
-
-    >>> sizes(1000)
-    (31, 62, 125, 250, 500, 1000)
-    """
-    steps = [total]
-    while steps[-1] // 2 >= 20 and len(steps) < 9:
-        steps.append(steps[-1] // 2)
-    return tuple(steps[::-1])
-
-
-def feature_steps(total: int) -> tuple[int, ...]:
-    """Return numbers of features to try, up to 300.
-
-    >>> feature_steps(24)
-    (1, 2, 5, 10, 20, 24)
-    """
-    most = min(total, 300)
-    return (*(t for t in (1, 2, 5, 10, 20, 50, 100, 200) if t < most), most)
 
 
 def nb_facts(name: str) -> TrainFacts:
@@ -129,14 +350,11 @@ def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
     return study(EXACT, draws=1, rng=np.random.default_rng(0), auc=True, likelihood="gaussian")
 
 
-# ---- accuracy -----------------------------------------------------------------------------------------------------
-
-
-# all that one setting of the page needs: 9 sizes and as many numbers of columns, for up to 9 methods
-@kept(160)
-def nb_study(name: str, method: str, relation: str, n: int | None = None, features: int | None = None) -> Any:
+# of each method, of two data sets or relations
+@kept(16)
+def nb_study(name: str, method: str, relation: str) -> Any:
     """Return the library's study of a method, its exact statistics made once."""
-    return EVERY[method].entry.study_of(data_of(name, n, features), relation=relation)
+    return EVERY[method].entry.study_of(dataset(name), relation=relation)
 
 
 def study_settings(options: tuple, schema: Schema) -> dict[str, Any]:
@@ -147,7 +365,6 @@ def study_settings(options: tuple, schema: Schema) -> dict[str, Any]:
     values = dict(options)
     noise, _, power = values.get("train_noise", "").partition("gaussian-")
     given = {
-        "allocation": WEIGHTS[values["train_weight"]] if "train_weight" in values else None,
         "noise": "gaussian" if power else noise or None,
         "delta": schema.n_lower ** -int(power) if power else None,
         "trim": values.get("train_trim") or None,
@@ -194,3 +411,495 @@ def true_epsilon(method: str, epsilon: float, facts: TrainFacts, relation: str) 
     if method == "vaidya" and not facts.numeric:
         return vaidya_cost(epsilon, facts.categorical, relation)
     return None
+
+
+# ---- Linear models -------------------------------------------------------------------------------------------------
+
+
+# of the level line: little regularised, and still the same on every computer
+PLAIN_LAMBDA = 1.0
+# the library's method, its norm and the loss
+FORMS: dict[str, tuple[str, str, Any]] = {
+    each.key: (each.options["method"], each.options.get("norm", "l2"), HuberHinge() if each.key == "svm" else LOGISTIC)
+    for each in of_family("classifier", "linear")
+    if "method" in each.options
+}
+# of the library's estimator
+GENETIC: dict[str, Any] = {name: getattr(PrivGene(1.0), name) for name in ("n_candidates", "n_selected")}
+SEARCHES: dict[str, tuple[Callable, dict[str, Any]]] = {
+    "local": (release_local_search, {}),
+    "genetic": (release_genetic_search, GENETIC),
+}
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Training records in the unit ball, and what is known of them publicly."""
+
+    X: Any
+    codes: NDArray[np.intp]
+    schema: Schema
+    bound: int
+
+    @property
+    def positives(self) -> list[int]:
+        """The classes that have a classifier."""
+        C = self.schema.n_classes
+        return [1] if C == 2 else list(range(C))
+
+    @property
+    def signs(self) -> list[FloatArray]:
+        """Of each classifier."""
+        return [np.where(self.codes == c, 1.0, -1.0) for c in self.positives]
+
+    @property
+    def nonzero(self) -> int:
+        """The most coordinates of a record that are not 0."""
+        return self.bound + 1
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights, the intercept's included."""
+        return self.X.shape[1]
+
+
+@kept(2)
+def scaled(name: str) -> Scaled:
+    """Return a data set's training records in the unit ball."""
+    data = dataset(name)
+    bound = squared_norm_bound(data.schema)
+    cut = cut_rows(data.X_train, bound, rng=np.random.default_rng([0, bound]))
+    return Scaled(unit_scale(cut, bound), data.y_train, data.schema, bound)
+
+
+@kept(2)
+def searched(name: str) -> list[Records]:
+    """Return the records as the local searches take them, for each classifier."""
+    table, X = scaled(name), dataset(name).X_train
+    most = min(X.shape[1], table.schema.row_bound or X.shape[1])
+    return [Records(X, signs, n_ones=most) for signs in table.signs]
+
+
+@kept(256)
+def exact_weights(name: str, reg_lambda: float) -> FloatArray:
+    """Return the weights without noise, shape (K, D')."""
+    table = scaled(name)
+    return np.array([minimiser(table.X, signs, reg_lambda) for signs in table.signs])
+
+
+@kept(2)
+def exact_coefficients(name: str) -> TaylorCoefficients:
+    """Return the coefficients of the functional mechanism's polynomial."""
+    table = scaled(name)
+    return taylor_coefficients(table.X, table.codes, table.schema.n_classes, n_nonzero=table.nonzero)
+
+
+def exact_models(name: str, reg_lambda: float) -> LinearModels:
+    """Return logistic regression without noise."""
+    return linear_models(exact_weights(name, reg_lambda)[None], scaled(name).bound)
+
+
+def linear_facts(name: str) -> dict[str, dict[str, float]]:
+    """Return the levels of logistic regression without privacy, to be added to those of `nb_facts`."""
+    data, table = dataset(name), scaled(name)
+    whole = data.schema.row_bound  # nobody's record need be cut without privacy; λ is of the same records
+    X, reg_lambda = unit_scale(data.X_train, whole), PLAIN_LAMBDA * table.nonzero / (whole + 1)
+    models = linear_models(np.array([minimiser(X, signs, reg_lambda) for signs in table.signs])[None], whole)
+    levels = {"accuracy": {"logistic": float(models.accuracy(data.X_test, data.y_test)[0])}, "auc": {}}
+    if data.schema.n_classes == 2:
+        levels["auc"]["logistic"] = float(models.auc(data.X_test, data.y_test)[0])
+    return levels
+
+
+def with_levels(facts: TrainFacts, more: Mapping[str, Mapping[str, float]]) -> TrainFacts:
+    """Return facts with more levels in them."""
+    accuracy, auc = ({**getattr(facts, of), **more[of]} for of in ("accuracy", "auc"))
+    return replace(facts, accuracy=accuracy, auc=auc)
+
+
+def all_facts(name: str, linear: bool) -> TrainFacts:
+    """Return what is known of a data set, with the levels of linear models where they are shown."""
+    facts = nb_facts(name)
+    return with_levels(facts, linear_facts(name)) if linear else facts
+
+
+def form_of(name: str, method: str) -> tuple[str, str, Any]:
+    """Return the library's method, its norm and the loss; the public rule's norm depends on the schema."""
+    if method == "rule":
+        return "objective", default_norm(scaled(name).schema), HuberHinge(HUBER)
+    return FORMS[method]
+
+
+def public_lambda(name: str, method: str, epsilon: float, relation: str, sensitivity: str = "exact") -> float:
+    """Return the λ that the library's public rule takes for a method; it does not look at the records.
+
+    All λ here are of the sum of the losses over records in the L2 unit ball. For noise in L1 the library scales records
+    by 1/√S once more, S the most coordinates that are not 0; there the same λ is S times smaller.
+    """
+    table, (of_library, norm, _loss) = scaled(name), form_of(name, method)
+    value = default_reg_lambda(
+        epsilon,
+        table.dimension,
+        method=of_library,
+        delta=DELTA,
+        relation=relation,
+        norm=norm,
+        n_classes=table.schema.n_classes,
+        sensitivity=sensitivity,
+        n_nonzero=table.nonzero,
+    )
+    return value * table.nonzero if norm == "l1" else value
+
+
+def rule_takes(name: str, epsilon: float) -> str:
+    """Return what the public rule of `LinearClassifier` takes: "naive-bayes" or "objective"."""
+    return default_linear_method(scaled(name).schema, epsilon)
+
+
+def released(
+    name: str, method: str, relation: str, epsilon: float, options: dict, draws: int, seed: int
+) -> LinearModels:
+    """Return private models of one method; λ = 0 stands for the public rule."""
+    if method == "rule":
+        if rule_takes(name, epsilon) == "naive-bayes":
+            return _naive_bayes(name, epsilon, relation, draws, np.random.default_rng(seed))
+        options = {"train_lambda": RULE}
+    table, rng = scaled(name), np.random.default_rng(seed)
+    shared: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
+    if method in SEARCHES:
+        return _search(name, method, epsilon, **shared)
+    sensitivity = options.get("train_functional", "exact")
+    reg_lambda = options["train_lambda"]
+    if reg_lambda == RULE:
+        reg_lambda = public_lambda(name, method, epsilon, relation, sensitivity)
+    if method == "functional":
+        kind: dict[str, Any] = {"sensitivity": sensitivity, "n_nonzero": table.nonzero}
+        noisy = release_coefficients(exact_coefficients(name), epsilon, **kind, **shared)
+        return linear_models(polynomial_minimisers(noisy, reg_lambda), table.bound)
+    if method == "output":
+        each = epsilon / len(table.positives)  # one record is in the training of all of them
+        exact = exact_weights(name, reg_lambda)
+        theta = np.stack([release_output(w, each, reg_lambda, **shared) for w in exact], axis=1)
+        return linear_models(theta, table.bound)
+    of_library, norm, loss = form_of(name, method)
+    X = table.X
+    if norm == "l1":
+        X, reg_lambda = X / np.sqrt(table.nonzero), reg_lambda / table.nonzero
+    theta = release_weights(
+        X,
+        table.codes,
+        table.schema.n_classes,
+        epsilon,
+        reg_lambda,
+        method=of_library,
+        norm=norm,
+        n_nonzero=table.nonzero,
+        n_records=table.schema.n_rows,
+        delta=DELTA,
+        loss=loss,
+        **shared,
+    )
+    return linear_models(theta, table.bound, True, norm)
+
+
+def _naive_bayes(name: str, epsilon: float, relation: str, draws: int, rng: np.random.Generator) -> LinearModels:
+    """Return naive Bayes as the public rule's estimator fits it: it may choose features first."""
+    data, D = dataset(name), scaled(name).schema.n_features
+    model = LinearClassifier(epsilon, method="naive-bayes", relation=relation, schema=data.schema, random_state=rng)
+    # it is linear, so its weights are what a single one adds to the score of a record of zeros
+    units = sparse.vstack([sparse.csr_array((1, D), dtype=int), sparse.eye_array(D, dtype=int, format="csr")])
+    units = units if sparse.issparse(data.X_train) else units.toarray()
+    scores = []
+    for _ in range(draws):
+        score = model.fit(data.X_train, np.asarray(data.schema.classes)[data.y_train]).decision_function(units)
+        scores.append(score[:, None] if score.ndim == 1 else score)
+    of_zeros, of_units = np.array(scores)[:, :1], np.array(scores)[:, 1:]
+    return LinearModels((of_units - of_zeros).transpose(0, 2, 1), of_zeros[:, 0])
+
+
+def _search(name: str, method: str, epsilon: float, **shared: Any) -> LinearModels:
+    release, options = SEARCHES[method]
+    sides, schema = searched(name), scaled(name).schema
+    each = epsilon / len(sides)
+    rule: dict[str, Any] = {"relation": shared["relation"], "n_selected": options.get("n_selected", 1)}
+    T = default_iterations(each, schema.n_lower, sides[0].dimension, **rule)
+    plan: dict[str, Any] = {"n_iterations": T, "step": FIRST_STEP, "decay": default_decay(T)}
+    theta = np.stack([release(records, each, **plan, **options, **shared) for records in sides], axis=1)
+    return LinearModels(theta[..., :-1], theta[..., -1])
+
+
+def lambda_without_noise(name: str, reg_lambda: float) -> dict[str, FloatArray]:
+    """Return the test accuracy of logistic regression without noise at λ, shape (1,)."""
+    data = dataset(name)
+    return {"accuracy": exact_models(name, reg_lambda).accuracy(data.X_test, data.y_test)}
+
+
+# ---- Accuracy of every method --------------------------------------------------------------------------------------
+
+
+def measured(method: str, values: TrainValues, epsilon: float, *, auc: bool = False) -> Task:
+    """Return the task of a method's accuracies at ε, with the settings in `values`."""
+    common = values.dataset, method, values.relation, epsilon, values.options(method)
+    return Task(measure, (*common, EVERY[method].draws(values.draws), values.seed, auc))
+
+
+def without_privacy(method: str, values: TrainValues, *, auc: bool = False) -> Task:
+    """Return the task of what a method reaches without noise: one draw, for all are alike."""
+    return measured(method, replace(values, draws=1), EXACT, auc=auc)
+
+
+# the draws of the default classifier are divided among so many draws of bins and grid, which take longest
+GRIDS = 5
+
+
+def measure(
+    name: str, method: str, relation: str, epsilon: float, options: tuple, draws: int, seed: int, auc: bool = False
+) -> dict[str, NDArray[np.float64]]:
+    """Return test accuracies of shape (draws,), with `auc` the areas under the ROC curve as well.
+
+    `options` are pairs of a setting's name and its value, from `TrainValues.options`.
+    """
+    if method in LINEAR:
+        data = dataset(name)
+        models = released(name, method, relation, epsilon, dict(options), LINEAR[method].draws(draws), seed)
+        areas = {"auc": models.auc(data.X_test, data.y_test)} if auc else {}
+        return {"accuracy": models.accuracy(data.X_test, data.y_test), **areas}
+    settings: dict[str, Any] = study_settings(options, dataset(name).schema)
+    if method == "auto":
+        settings["grids"] = min(GRIDS, draws)
+    if auc:
+        # a study that others registered need not know it
+        settings["auc"] = True
+    study = nb_study(name, method, relation)
+    return study(epsilon, draws=draws, rng=np.random.default_rng(seed), **settings)
+
+
+# ---- Other libraries -----------------------------------------------------------------------------------------------
+
+
+RELATION_WORDS = {"add-remove": "adding or removing a record", "replace-one": "replacing a record"}
+
+
+def peer_rows(method: str, name: str) -> list[dict[str, Any]]:
+    """Return a peer's rows on a data set, one for each ε."""
+    return [row for row in peers()[method]["rows"] if row["set"] == name]
+
+
+def peer_refusal(method: str, name: str, relation: str) -> str:
+    """Return why a peer is not drawn, or nothing.
+
+    >>> peer_refusal("peer-descent", "xwindows", "add-remove")
+    'DP-SGD, logistic regression (not precomputed for this data set)'
+    """
+    title, of = EVERY[method].title, peers()[method]["relation"]
+    if not peer_rows(method, name):
+        return f"{title} (not precomputed for this data set)"
+    if relation != of:
+        return f"{title} (its ε is for {RELATION_WORDS[of]})"
+    return ""
+
+
+def peer_tasks(method: str, name: str) -> dict[float, Task]:
+    """Return the tasks of a peer's results, by recorded ε."""
+    return {row["epsilon"]: Task(peer_measure, (name, method, row["epsilon"])) for row in peer_rows(method, name)}
+
+
+def peer_measure(name: str, method: str, epsilon: float) -> dict[str, np.ndarray]:
+    """Return the recorded accuracies of shape (draws,), and the areas under the ROC curve of two classes."""
+    (row,) = (row for row in peer_rows(method, name) if row["epsilon"] == epsilon)
+    return {measure: np.array(row[measure]) for measure in ("accuracy", "auc") if measure in row}
+
+
+# ---- Methods that are shown -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method at the ε that is chosen; `true_epsilon` is said of one that costs more than it claims."""
+
+    style: Style
+    mean: float
+    low: float
+    high: float
+    without: float | None = None
+    true_epsilon: str = ""
+    stale: bool = False
+
+
+def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
+    """Return the chosen methods, of the families that are shown, that the data set allows."""
+    return _allowed(asked(values), values.relation, facts)
+
+
+@lru_cache(16)  # of some data sets, for each card asks for it several times an answer
+def _allowed(methods: tuple[str, ...], relation: str, facts: TrainFacts) -> tuple[str, ...]:
+    return tuple(m for m in methods if not left_out(m, relation, facts))
+
+
+def trained_methods(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
+    """Return the chosen methods that are trained here, and not recorded."""
+    return _trained_methods(chosen(values, facts))
+
+
+@lru_cache(16)
+def _trained_methods(methods: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(m for m in methods if not EVERY[m].recorded)
+
+
+def asked(values: TrainValues) -> tuple[str, ...]:
+    """Return the chosen methods of the families that are shown, and those that belong to none."""
+    shown = values.families
+    both = (m for m in (*values.train_methods, *values.train_linear) if EVERY[m].family in shown)
+    return (*values.train_begin, *both)
+
+
+def left_out(method: str, relation: str, facts: TrainFacts) -> str:
+    """Return why a method is not drawn at these settings, or nothing."""
+    if EVERY[method].recorded:
+        return peer_refusal(method, facts.name, relation)
+    return why_not(method, facts)
+
+
+def nearest(steps: Sequence[float], epsilon: float) -> float:
+    """Return the step that is nearest to an ε on the log scale.
+
+    >>> nearest((0.1, 1.0), 0.25), nearest((0.1, 1.0), 50)
+    (0.1, 1.0)
+    """
+    return min(steps, key=lambda step: abs(math.log(step / epsilon)))
+
+
+def levels(values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
+    """Return what is known of the data set without privacy, by what the methods are measured by."""
+    return facts.accuracy if values.train_measure == "accuracy" else facts.auc
+
+
+def nothing_to_compare(values: TrainValues, facts: TrainFacts) -> str:
+    """Return why no method is drawn by what they are measured by, empty if one is or none is chosen."""
+    if values.train_measure == "auc" and len(facts.classes) > 2:
+        return f"AUC needs two classes, and this data set has {len(facts.classes)}. Choose accuracy."
+    return none_left(values, facts)
+
+
+def none_left(values: TrainValues, facts: TrainFacts) -> str:
+    """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
+    if chosen(values, facts):
+        return ""
+    return " ".join(f"{left_out(m, values.relation, facts)}." for m in asked(values))
+
+
+# ---- Shipped results -----------------------------------------------------------------------------------------------
+
+
+SHIPPED = Path(__file__).parent / "shipped"
+read_own = partial(read_shipped, SHIPPED)
+
+
+def shipped_tasks(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, list[Task]]:
+    """Return what ships: of each method that the page opens with, the task without privacy and those at each ε."""
+    values = TrainValues.of(TrainSettings(dataset=name))
+    methods = (*values.train_begin, *values.train_methods)
+    return {m: [without_privacy(m, values), *(measured(m, values, epsilon) for epsilon in epsilons)] for m in methods}
+
+
+def shipped_facts(name: str) -> TrainFacts | None:
+    """Return what is known of a data set; None if nothing ships."""
+    kept = read_own(name)
+    return TrainFacts(**{**kept["facts"], "classes": tuple(kept["facts"]["classes"])}) if kept else None
+
+
+@cache
+def shipped_results(name: str) -> dict[Task, Any]:
+    """Return what ships of a data set, by the tasks that would compute it."""
+    kept = read_own(name)
+    if not kept:
+        return {}
+    records = kept["facts"]["n_test"]
+    return {
+        task: {"accuracy": np.array(hits) / records}
+        for method, asked in shipped_tasks(name).items()
+        for task, hits in zip(asked, kept["hits"][method], strict=True)
+    }
+
+
+def make_shipped(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
+    """Return what ships of a data set, computed."""
+    facts = nb_facts(name)
+
+    def hits(task: Task) -> list[int]:
+        shares = task.function(*task.arguments)["accuracy"]
+        counts: list[int] = np.rint(shares * facts.n_test).astype(int).tolist()
+        return counts
+
+    return {
+        "made with": made_with(*VERSIONS),
+        "facts": asdict(facts),
+        "hits": {method: [hits(task) for task in asked] for method, asked in shipped_tasks(name, epsilons).items()},
+    }
+
+
+# ---- Best method at each ε -----------------------------------------------------------------------------------------
+
+
+# what ships is drawn under it
+MAPPED_RELATION = "add-remove"
+# a method of the map: a study by its name, and what else tells it apart
+MAPPED = ("auto", "row-bounded", "binned", "global", "smooth", "objective", "output")
+MAPPED_METHODS = {
+    **{(registered(key).sweep, registered(key).study_options.get("method", "")): label_of(key) for key in MAPPED},
+    ("naive-bayes", "count"): "T features, counts",
+    ("naive-bayes", "mutual_information"): "T features, information",
+    # without the year, as the names share a phone's width with the plot
+    ("naive-bayes", ""): "Algorithm 1 (Antonova)",
+    (registered("partitioned").sweep, ""): "Partitioned (Antonova)",
+}
+SYMBOLS = {"n_features": "T", "reg_lambda": "λ"}
+
+
+def method_of(row: Mapping[str, Any]) -> str:
+    """Return which method of the map a candidate is of.
+
+    >>> method_of({"study": "logistic-regression", "method": "output", "score": None})
+    'Logistic, output'
+    """
+    own = [row.get(name) for name in ("method", "score")]
+    return MAPPED_METHODS[row["study"], next((value for value in own if isinstance(value, str)), "")]
+
+
+def setting_of(row: Mapping[str, Any]) -> str:
+    """Return a candidate's own settings in symbols.
+
+    >>> setting_of({"n_features": 10.0, "reg_lambda": float("nan")})
+    'T = 10'
+    """
+    own = {symbol: row.get(name) for name, symbol in SYMBOLS.items()}
+    return ", ".join(f"{symbol} = {value:g}" for symbol, value in own.items() if value is not None and value == value)
+
+
+@kept(2)
+def _standard_table(name: str) -> pd.DataFrame:
+    return standard_study(name).table
+
+
+def map_cells(name: str) -> dict[str, list[Any]]:
+    """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose."""
+    standing = standings(_standard_table(name))
+    standing["method"] = [method_of(row) for row in standing.to_dict("records")]
+    standing["setting"] = [setting_of(row) for row in standing.to_dict("records")]
+    chosen = standing.loc[standing.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
+    order = {method: place for place, method in enumerate(MAPPED_METHODS.values())}
+    chosen = chosen.assign(place=chosen["method"].map(order)).sort_values(["epsilon", "place"])
+    columns = ("epsilon", "method", "setting", "mean", "se", "behind", "behind_se", "best", "equal")
+    return {column: chosen[column].tolist() for column in columns}
+
+
+def best_by_epsilon(name: str) -> list[dict[str, Any]]:
+    """Return what is best at each ε, with how sure that is, a row for each."""
+    rows = frontier(_standard_table(name), rng=np.random.default_rng(0)).to_dict("records")
+    return [{**row, "method": method_of(row), "setting": setting_of(row)} for row in rows]
+
+
+def needed_by_best(name: str, target: float) -> tuple[NeededEpsilon, str]:
+    """Return which ε the best needs to reach an accuracy, and which method that is."""
+    [row] = best_needed(_standard_table(name), target).to_dict("records")
+    return NeededEpsilon(row["epsilon"], row["low"], row["high"]), method_of(row)

@@ -5,29 +5,88 @@ small tasks.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+import panel as pn
+import panel_material_ui as pmui
 from bokeh.events import Tap
 
-from dpml_app.core.card import Card, Results
+from dpml.datasets import NAMES
+from dpml_app.core.card import WHOLE, Card, Results
 from dpml_app.core.card_page import CardPage
-from dpml_app.pages.train import shipped, words
-from dpml_app.pages.train.accuracy import AccuracyCard, PartitionCard, SizeCard, ThresholdCard, WeightCard
-from dpml_app.pages.train.best import BestCard
-from dpml_app.pages.train.card import nearest
-from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.controls import TrainControls
-from dpml_app.pages.train.facts import TrainFacts
-from dpml_app.pages.train.lesson_figures import figure, lesson_plot
-from dpml_app.pages.train.linear_compute import linear_facts
-from dpml_app.pages.train.methods_card import MethodsCard
-from dpml_app.pages.train.parameters import ParametersCard
-from dpml_app.pages.train.reg_lambda import LambdaCard
-from dpml_app.pages.train.settings import TrainSettings, TrainValues
-from dpml_app.pages.train.tuning import TuningCard
-from dpml_app.pages.train.weights import WeightsCard
+from dpml_app.core.widgets import Controls, divider, note, words_of
+from dpml_app.pages.train import text
+from dpml_app.pages.train.compute import (
+    RULE,
+    TRAIN_LAMBDAS,
+    TrainFacts,
+    TrainSettings,
+    TrainValues,
+    all_facts,
+    linear_facts,
+    nb_facts,
+    nearest,
+    shipped_facts,
+    shipped_results,
+    with_levels,
+)
+from dpml_app.pages.train.figures import AccuracyCard, BestCard, LambdaCard, MethodsCard, ThresholdCard
+from dpml_app.pages.train.lesson import figure, lesson_plot
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Pool, Task
+
+
+class TrainControls(Controls):
+    """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
+
+    settings: TrainSettings
+    datasets = NAMES
+    most_classes = 100
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws: peers, the family, its controls."""
+        rule = words_of("return tick == 0 ? 'public rule' : String(tick)")
+        naive = (
+            self.add("train_methods"),
+            note("✗: claim violated. Row-bounded, Algorithm 1 (Antonova 2016) and partitioned use binary columns."),
+            divider(),
+            self.add("train_bins", format=rule),
+            note("For binned counts. More bins fit better but leave fewer records per bin."),
+            self.add("train_noise"),
+            self.add("train_trim", format=rule),
+            note("Removed from each class before its mean (smooth sensitivity)."),
+            self.add("train_likelihood"),
+        )
+        lambdas = {"public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}}
+        linear = (
+            self.add("train_linear"),
+            note("All use binary columns. (ε, δ): a weaker guarantee, which may fail with probability δ."),
+            divider(),
+            self.add("train_lambda", options=lambdas),
+            note("Weight of the penalty. Larger: less noise, simpler model. The public rule does not use the records."),
+            self.add("train_functional"),
+        )
+        begin = (
+            self.add("train_begin"),
+            note("Other libraries: precomputed on some data sets, at four values of ε."),
+        )
+        family = self.add("train_family", pmui.RadioBoxGroup, inline=True)
+        self.columns = {"naive-bayes": pn.Column(*naive, **WHOLE), "linear": pn.Column(*linear, **WHOLE)}
+        self._show_family()
+        self.settings.param.watch(self._show_family, "train_family")
+        return [*begin, family, *self.columns.values()]
+
+    def _show_family(self, *_events) -> None:
+        shown = TrainValues.of(self.settings).families
+        for family, column in self.columns.items():
+            column.visible = family in shown
+
+    def in_cards(self) -> None:
+        self.add("train_measure", pmui.RadioBoxGroup, inline=True)
+        for name in ("train_wanted", "threshold_percentile"):
+            self.add(name)
+
+    def fit(self, facts: TrainFacts) -> str:
+        return ""  # every setting fits every data set
 
 
 class TrainPage(CardPage[TrainValues, TrainFacts]):
@@ -41,19 +100,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     lead = "Drag <b>ε</b>: smaller means more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
     settings: TrainSettings
     controls: TrainControls
-    kinds = (
-        MethodsCard,
-        BestCard,
-        AccuracyCard,
-        SizeCard,
-        WeightCard,
-        ThresholdCard,
-        PartitionCard,
-        ParametersCard,
-        LambdaCard,
-        WeightsCard,
-        TuningCard,
-    )
+    kinds = (MethodsCard, BestCard, AccuracyCard, ThresholdCard, LambdaCard)
     sources = ("train-state", "train-work")
     readout_name = "train-{}-readout"
     controls_kind = TrainControls
@@ -68,11 +115,11 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     def _open(self) -> None:
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
-        self.pool.keep(shipped.results(values.dataset))
+        self.pool.keep(shipped_results(values.dataset))
         main_card = self.cards[self.main_card]
         assert isinstance(main_card, MethodsCard)
         results = main_card.open(values)
-        facts = shipped.first_facts(values.dataset)
+        facts = shipped_facts(values.dataset)
         if results and facts is not None:
             self._opened = values.dataset
             self.headline.object = self.words(values, facts, {self.main_card: results})
@@ -95,34 +142,17 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
 
     async def facts(self, values: TrainValues) -> TrainFacts:
         """Return what is known of a data set, by the families that are shown."""
-        self.pool.keep(shipped.results(values.dataset))
-        facts = shipped.first_facts(values.dataset) or await self._call(nb_facts, values.dataset)
+        self.pool.keep(shipped_results(values.dataset))
+        facts = shipped_facts(values.dataset) or await self._call(nb_facts, values.dataset)
         if "linear" not in values.families:
             return facts
         return with_levels(facts, await self._call(linear_facts, values.dataset))
 
     def note(self, facts: TrainFacts) -> str:
-        return words.dataset_note(facts)
+        return text.dataset_note(facts)
 
     def words(self, values: TrainValues, facts: TrainFacts, results: Mapping[str, Results]) -> str:
         main_card = self.cards[self.main_card]
         assert isinstance(main_card, MethodsCard)
         rows = main_card.rows(values, facts, results.get(self.main_card, {}))
-        return words.headline(values, facts, list(rows.values()))
-
-    def offer(self, changed: set[str]) -> None:
-        if {"dataset", "train_model"} & changed:
-            assert self._facts is not None
-            self._mention("lowered", self.controls.fit(self._facts))
-
-
-def all_facts(name: str, linear: bool) -> TrainFacts:
-    """Return what is known of a data set, for scripts; with the levels of linear models where they are shown."""
-    facts = nb_facts(name)
-    return with_levels(facts, linear_facts(name)) if linear else facts
-
-
-def with_levels(facts: TrainFacts, more: Mapping[str, Mapping[str, float]]) -> TrainFacts:
-    """Return facts with more levels in them."""
-    accuracy, auc = ({**getattr(facts, of), **more[of]} for of in ("accuracy", "auc"))
-    return replace(facts, accuracy=accuracy, auc=auc)
+        return text.headline(values, facts, list(rows.values()))

@@ -1,0 +1,927 @@
+"""Draw the accuracy of private classifiers: the cards of the Classifiers page and their figures."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from bokeh.models import (
+    Axis,
+    ColorBar,
+    ColumnDataSource,
+    CustomJS,
+    FactorRange,
+    LinearColorMapper,
+    NumeralTickFormatter,
+    SaveTool,
+)
+from bokeh.palettes import Viridis256
+
+from dpml.sweep import STANDARD
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, Number, ResultKey, Results, here, kept_but_for
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.drawing.band import BandFigure, spread
+from dpml_app.drawing.figure import (
+    FONT,
+    LAYOUT,
+    PLAIN_DIGITS,
+    Figure,
+    across,
+    edges,
+    empty_source,
+    epsilon_axis,
+    fill,
+    follow_ground,
+    hover,
+    new_figure,
+    over_epsilon,
+    percent_axis,
+    run_script,
+    script,
+    set_ticks,
+    write,
+)
+from dpml_app.drawing.legend import PlotLegend, mark
+from dpml_app.drawing.styles import (
+    BLUE,
+    HERE,
+    ORANGE,
+    OVERLAY,
+    REFERENCE,
+    STALE,
+    VAIDYA_TRUE,
+    VERMILION,
+    Style,
+    style_of,
+)
+from dpml_app.pages.train.compute import (
+    EVERY,
+    LINEAR,
+    MAPPED_METHODS,
+    MAPPED_RELATION,
+    METHODS,
+    PERCENTILES,
+    RULE,
+    SAID,
+    SMOOTH_DELTAS,
+    Row,
+    TrainFacts,
+    TrainValues,
+    asked,
+    best_by_epsilon,
+    chosen,
+    lambda_without_noise,
+    left_out,
+    levels,
+    map_cells,
+    measured,
+    nb_silenced,
+    nearest,
+    needed_by_best,
+    nothing_to_compare,
+    peer_tasks,
+    private,
+    public_lambda,
+    rule_takes,
+    shipped_facts,
+    shipped_results,
+    trained_methods,
+    true_epsilon,
+    without_privacy,
+)
+from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws, needed_in_words, peer_words
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.text.phrases import interval, percent, points
+from dpml_app.work.pool import Task
+
+
+def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[str, Style]:
+    """Return how methods look on such a table; the label says so if their claim does not hold, or needs a δ."""
+    by_name = {}
+    for name in names:
+        style, note = style_with_delta(name, noise), ""
+        if not private(name, facts):
+            note = ", not private"
+        elif not EVERY[name].claim_holds:
+            note = ", stated ε"
+        by_name[name] = replace(style, label=style.label + note)
+    return by_name
+
+
+def style_with_delta(name: str, noise: str = "") -> Style:
+    """Return how a method looks; the label says so if it needs a δ, with this noise of smooth sensitivity."""
+    style, delta = EVERY[name].look, "" if EVERY[name].pure else f"δ = {SAID}"
+    if "train_noise" in EVERY[name].options:
+        delta = SMOOTH_DELTAS.get(noise, "")
+    return replace(style, label=f"{style.label}, needs {delta}") if delta else style
+
+
+# ---- Methods at the chosen ε ---------------------------------------------------------------------------------------
+
+
+# room for the shares beside the rows, and for the names until the browser has measured them
+LEFT, RIGHT = 190, 96
+# of an axis: the first of these steps of which it has at least six
+STEPS = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+# so far does an interval, or a guess, make the axis longer than what is compared, at either end
+MOST_BEYOND = 0.25
+# the name of the method in the ink of the page
+INK = ("#16202c", "#e6e8ea")
+
+
+def fitted(rows: Sequence[Row], guess: float) -> tuple[float, float]:
+    """Return the ends of the axis: all means and levels, and a little more for intervals and a guess.
+
+    >>> [round(end, 2) for end in fitted([Row(Style("a", "", ""), 0.8, 0.3, 0.82, 0.85)], 0.5)]
+    [0.78, 0.86]
+    """
+    compared = [value for row in rows for value in (row.mean, row.without) if value is not None]
+    low, high = min(compared), max(compared)
+    beyond = max(MOST_BEYOND * (high - low), 0.005)
+    low = max(min(low, guess, *(row.low for row in rows)), low - beyond)
+    high = min(max(high, *(row.high for row in rows)), high + beyond)
+    step = next((step for step in STEPS if high - low >= 6 * step), STEPS[-1])
+    # what lies on a tick is not cut
+    return math.floor(low / step - 0.2) * step, min(math.ceil(high / step + 0.2) * step, 1 + step / 2)
+
+
+class MethodsFigure(Figure):
+    """Of each method its mean, the bar that holds 90 % of its runs, and its own level without privacy."""
+
+    computed = ("rows", "clipped", "words", "guess")
+
+    def __init__(self) -> None:
+        self.plot = p = new_figure(
+            "train-methods",
+            x_range=(0.7, 0.9),
+            y_range=(1, -1),
+            x_axis_location="above",
+            min_border_left=LEFT,
+            min_border_right=RIGHT,
+        )
+        # Bokeh 3.9 does not clear the first column of pixels, where a name was painted before there was room for it
+        p.styles = {"clip-path": "inset(0 0 0 1px)"}
+        # the names stand at the ends of the axis, which therefore stays
+        p.toolbar.tools = [tool for tool in p.tools if isinstance(tool, SaveTool)]
+        p.xaxis.update(formatter=NumeralTickFormatter(format="0.[0]%"), axis_line_color=None)
+        p.yaxis.visible = False
+        p.ygrid.visible = False
+        columns = ("method", "mean", "low", "high", "without", "shown", "y", "color", "marker", "alpha")
+        self.rows = rows = empty_source(
+            "train-methods-rows", *columns, "broken", "start", "end", "from", "to", "top", "bottom"
+        )
+        self.clipped = empty_source("train-methods-clipped", "x", "y", "text", "color", "angle", "side", "off")
+        self.words = empty_source("train-methods-words", "x", "y", "text", "side", "off", "down", "base", "role")
+        self.guess = empty_source("train-methods-guess", "guess", "top", "bottom")
+        self.strikes = empty_source("train-methods-strikes", "x0", "x1", "y")
+        for source in (self.clipped, self.words, self.strikes):
+            source.tags = [LAYOUT]
+        grey: Any = {"line_color": REFERENCE}
+        p.segment("guess", "bottom", "guess", "top", source=self.guess, line_dash="dotted", line_width=2.5, **grey)
+        paint: Any = {"fill_color": "color", "line_color": "color", "line_alpha": "alpha", "source": rows}
+        bars = p.hbar("y", left="from", right="to", height=0.36, fill_alpha=0.3, line_width=1.5, **paint)
+        levels = p.segment("without", "bottom", "without", "top", source=rows, line_width=4, **grey)
+        dots = p.scatter("mean", "y", marker="marker", size=12, line_width=2, fill_alpha="alpha", **paint)
+        look: Any = {"source": self.clipped, "color": "color", "level": OVERLAY}
+        p.scatter("x", "y", marker="triangle", size=11, angle="angle", **look)
+        small: Any = {"text_font_size": "13px", "text_align": "side", "x_offset": "off"}
+        numbers = write(p, "x", "y", "text", source=self.clipped, text_baseline="middle", y_offset=1, **small)
+        large: Any = {"source": rows, "text_font_size": "15px", "text_baseline": "middle", "level": OVERLAY}
+        names = write(p, "start", "y", "method", text_align="right", x_offset=-12, **large)
+        shares = write(p, "end", "y", "shown", text_align="left", x_offset=12, text_font_style="bold", **large)
+        p.segment("x0", "y", "x1", "y", source=self.strikes, line_width=1.5, level=OVERLAY, **grey)
+        for written in (names, shares, numbers):
+            written.glyph.text_color = INK[0]
+            follow_ground(p, written.glyph, "text_color", *INK)
+        small |= {"text_baseline": "base", "y_offset": "down", "color": REFERENCE, "level": OVERLAY}
+        write(p, "x", "y", "text", source=self.words, **small)
+        tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
+        tips += [("without noise", "@without{0.0%}"), ("actual ε", "@broken")]
+        hover(p, [bars, dots, levels], *tips, point_policy="follow_mouse")
+        arguments = {
+            "plot": p,
+            "rows": rows,
+            "words": self.words,
+            "strikes": self.strikes,
+            "names": names.glyph,
+            "shares": shares.glyph,
+        }
+        fit = run_script(
+            script("pages/train/methods_figure.js").replace("FONT", FONT).replace("RIGHT", str(RIGHT)), arguments, rows
+        )
+        for model, names in ((p, ("inner_width", "inner_height")), (p.x_range, ("start", "end"))):
+            for name in names:
+                model.js_on_change(name, fit)
+
+    def show(self, rows: Sequence[Row], guess: float) -> None:
+        """Show the methods, best first; those with a true ε of their own stand below."""
+        if not rows:
+            self.clear()
+            return
+        start, end = fitted(rows, guess)
+        if (self.plot.x_range.start, self.plot.x_range.end) != (start, end):
+            self.plot.x_range.update(start=start, end=end)
+        best_first = sorted(rows, key=lambda row: (bool(row.true_epsilon), -row.mean))
+        kept = sum(not row.true_epsilon for row in rows)
+        y = [place + (0.85 if row.true_epsilon else 0.0) for place, row in enumerate(best_first)]
+        top, bottom = -0.95, y[-1] + 0.85
+        if (self.plot.y_range.start, self.plot.y_range.end) != (bottom, top):
+            self.plot.y_range.update(start=bottom, end=top)
+        each = list(zip(best_first, y, strict=True))
+        self.rows.data = {
+            "method": [row.style.label for row in best_first],
+            "mean": [row.mean for row in best_first],
+            "low": [row.low for row in best_first],
+            "high": [row.high for row in best_first],
+            "without": [math.nan if row.without is None else row.without for row in best_first],
+            "shown": [f"actual ε: {row.true_epsilon}" if row.true_epsilon else percent(row.mean) for row in best_first],
+            "y": y,
+            "color": [row.style.color for row in best_first],
+            "marker": [row.style.marker for row in best_first],
+            "alpha": [STALE if row.stale else 1.0 for row in best_first],
+            "broken": [row.true_epsilon or "as claimed" for row in best_first],
+            "start": [start] * len(rows),
+            "end": [end] * len(rows),
+            "from": [max(row.low, start) for row in best_first],
+            "to": [min(row.high, end) for row in best_first],
+            "top": [at - 0.22 for at in y],
+            "bottom": [at + 0.22 for at in y],
+        }
+        cut = [(start, at, row.low, row, math.pi / 2, "left", 9) for row, at in each if row.low < start]
+        cut += [(end, at, row.high, row, -math.pi / 2, "right", -9) for row, at in each if row.high > end]
+        fill(self.clipped, [(x, at, f"to {percent(end)}", row.style.color, *look) for x, at, end, row, *look in cut])
+        inside = start <= guess <= end
+        fill(self.guess, [(guess, top, bottom)] * inside)
+        words: list[tuple[Any, ...]] = []
+        named = next(((row, at) for row, at in each if row.without is not None), None)
+        if named is not None:
+            words.append((named[0].without, named[1] - 0.26, "without noise", "right", 5, -1, "bottom", "level"))
+        if inside:
+            words.append((guess, bottom, "majority-class baseline", "left", 7, 0, "bottom", "guess"))
+        if kept < len(rows):
+            words.append((start, y[kept] - 0.85, "Claim violated", "right", -12, 0, "middle", "heading"))
+        fill(self.words, words)
+
+
+# ---- What cards have in common -------------------------------------------------------------------------------------
+
+
+MEASURED = {
+    "accuracy": "accuracy on test records",
+    "auc": "AUC (chance: 50%)",
+}
+
+
+def share_figure(
+    name: str,
+    styles: Mapping[str, Style],
+    references: Mapping[str, tuple[str, str]],
+    *,
+    columns: int = 2,
+    **options: Any,
+) -> BandFigure:
+    """Return a figure of accuracies; of each level line label and dash are given, and `options` are for the plot."""
+    look = {"x_axis_type": "log", "y_axis_label": MEASURED["accuracy"], **options}
+    p = new_figure(name, y_range=(0.3, 1.0), **look)
+    percent_axis(p.yaxis)
+    chart = BandFigure(p, styles, columns=columns, marks=True, dots=True, deferred=True)
+    for key, (label, dash) in references.items():
+        chart.level(key, label, dash=dash)
+    return chart
+
+
+def label_measure(axis: Axis, values: TrainValues) -> None:
+    """Say on an axis what the methods are measured by."""
+    if axis.axis_label != MEASURED[values.train_measure]:
+        axis.axis_label = MEASURED[values.train_measure]
+
+
+class TrainCard(Card[TrainValues, TrainFacts]):
+    """A card of the Train page, with the caption of its name."""
+
+    # families of methods that it is about; without them it is not on the page
+    families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            cls.caption = CAPTIONS[cls.name]
+
+    @classmethod
+    def belongs(cls, values: TrainValues) -> bool:
+        return bool(set(cls.families) & set(values.families))
+
+
+class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
+    """A card of lines with bands; a subclass says which series there are and what they look like."""
+
+    figures: list[BandFigure]
+    # whether the axis follows the curves where a place is chosen, too
+    fitted: ClassVar[bool] = False
+
+    def __init__(self, *figures: BandFigure):
+        super().__init__(*figures)
+        self._measure = "accuracy"
+        self._at: float | None = None
+
+    @abstractmethod
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        """Return the look of the series that are shown."""
+
+    def levels(self, values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
+        """Return the level lines."""
+        return facts.accuracy
+
+    def measure(self, values: TrainValues) -> str:
+        """Return which measure of a result is shown where the series does not say it."""
+        return "accuracy"
+
+    def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
+        """Return the place on the axis that is chosen, if one can be chosen."""
+        return None
+
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        styles, at = self.styles(values, facts), self.at(values, facts)
+        self._at = at
+        self._measure = self.measure(values)
+        for f in self.figures:
+            f.restyle(styles)
+            f.place_levels(self.levels(values, facts) if f is self.figures[0] else {})
+            f.marker.location = at
+            for series in f.curves:
+                result = here(now, series)
+                if at is None:
+                    f.clear_now(series)
+                elif result is None:
+                    f.outdate_now(series)
+                else:
+                    f.show_now(series, at, self.draws(series, result))
+        if len(self.figures) == 1:
+            self.figures[0].make_room()
+        # a dot that has not come yet must not move the axis
+        start = 0.3 if len(facts.classes) == 2 else 0.0  # a guess among more classes is right less often
+        if at is not None and not self.fitted and self.figures[0].plot.y_range.start != start:
+            self.figures[0].plot.y_range.update(start=start, end=1.0)
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        return result[self._measure]
+
+    def look(self) -> str:
+        return self._measure
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        super().show(results, wanted)
+        for f in self.figures:
+            for series in f.curves:
+                if (series, WORKER) in results and self._at is not None:
+                    f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
+        if self._at is None or self.fitted:
+            self.figures[0].fit()
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        return self.ranking(results, IMMEDIATE)
+
+    def ranking(self, results: Results, at: Any) -> str:
+        """Return the means of the series at one place, best first, each with the range of 90 % of its draws.
+
+        At IMMEDIATE those that are slow are in it, too.
+        """
+        ranked = []
+        for f in self.figures[:1]:
+            for series in f.curves:
+                result_key = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
+                if result_key in results:
+                    draws = self.draws(series, results[result_key])
+                    text = f"{f.items[series].label.value} <b>{percent(draws.mean())}</b>"
+                    ranked.append((draws.mean(), f"{text} ({interval(draws)})"))
+        return ", ".join(text for _mean, text in sorted(ranked, reverse=True))
+
+    def clear(self) -> None:
+        super().clear()
+        for f in self.figures:
+            f.place_levels({})
+            f.marker.location = None
+
+
+def method_styles() -> dict[str, Style]:
+    """Return the look of every naive Bayes method before a data set is chosen."""
+    return {name: method.look for name, method in METHODS.items()}
+
+
+def every_style() -> dict[str, Style]:
+    """Return the look of every method of either family before a data set is chosen."""
+    return {name: method.look for name, method in EVERY.items()}
+
+
+# of the series of a method's level
+WITHOUT = "without "
+
+
+class MethodsCard(TrainCard):
+    """Every chosen method at one ε, each with its own level without privacy."""
+
+    draw = MethodsFigure
+    name, title = "methods", "Methods at the chosen ε"
+    controls, families = ("train_measure",), ("naive-bayes", "linear")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: TrainValues | None = None
+        self._facts: TrainFacts | None = None
+        # of each method what was shown last, until its result at another ε has come
+        self._last: dict[str, Row] = {}
+        # of which settings and results the rows are, and the picture
+        self._rows: tuple[Any, dict[str, Row]] | None = None
+        self._drawn: Any = None
+
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        return nothing_to_compare(values, facts)
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        auc = values.train_measure == "auc"
+        work: dict[ResultKey, Task] = {
+            (method, _when(method)): measured(method, values, values.epsilon, auc=auc)
+            for method in trained_methods(values, facts)
+        }
+        for method in chosen(values, facts):
+            if EVERY[method].recorded and values.epsilon in (recorded := peer_tasks(method, values.dataset)):
+                work[method, IMMEDIATE] = recorded[values.epsilon]
+        return work | self.without(values, facts)
+
+    @kept_but_for("epsilon")
+    def without(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the methods without noise."""
+        auc = values.train_measure == "auc"
+        methods = trained_methods(values, facts)
+        return {(WITHOUT + method, _when(method)): without_privacy(method, values, auc=auc) for method in methods}
+
+    def open(self, values: TrainValues) -> dict[ResultKey, Any]:
+        """Show what ships, before anything is loaded; return its results."""
+        facts, results = shipped_facts(values.dataset), shipped_results(values.dataset)
+        if facts is None or self.refusal(values, facts):
+            return {}
+        wanted = self.work(values, facts)
+        there = {result_key: results[task] for result_key, task in wanted.items() if task in results}
+        self.prepare(values, facts, there)
+        return there
+
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        before = self._values
+        if before is None or (before.dataset, before.train_measure) != (values.dataset, values.train_measure):
+            self._last = {}
+        self._values, self._facts = values, facts
+        label_measure(self.figure.plot.xaxis[0], values)
+        self._draw(now)
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self._draw(results)
+
+    def _draw(self, results: Results) -> None:
+        values, facts = self._values, self._facts
+        assert values is not None
+        assert facts is not None
+        if self._drawn == (values, facts, frozenset(results)):
+            return
+        self._drawn = values, facts, frozenset(results)
+        there = self.rows(values, facts, results)
+        self._last |= there
+        stale = (m for m in trained_methods(values, facts) if m in self._last and m not in there)
+        shown = [*there.values(), *(replace(self._last[method], stale=True) for method in stale)]
+        self.figure.show(shown, levels(values, facts)["majority"])
+
+    def rows(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Row]:
+        """Return the rows of the methods whose results are there; they are asked for several times an answer."""
+        asked_for = values, facts, frozenset(results)
+        if self._rows is None or self._rows[0] != asked_for:
+            methods = (method for method in chosen(values, facts) if here(results, method) is not None)
+            self._rows = asked_for, {method: _row(method, values, facts, results) for method in methods}
+        return self._rows[1]
+
+    def to_pin(self, values: TrainValues, facts: TrainFacts, results: Results) -> Answer | None:
+        numbers = [
+            Number(row.style.label, percent(row.mean), f"{percent(row.low)} to {percent(row.high)}")
+            for row in self.rows(values, facts, results).values()
+            if not row.true_epsilon
+        ]
+        return Answer(tuple(numbers), within="90% of runs") if numbers else None
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        rows, drawn = self.rows(values, facts, results).values(), chosen(values, facts)
+        if not rows:
+            return ""
+        ranked = sorted((row for row in rows if not row.true_epsilon), key=lambda row: -row.mean)
+        each = (f"{r.style.label} <b>{percent(r.mean)}</b> ({percent(r.low)} to {percent(r.high)})" for r in ranked)
+        text = f"At ε = {values.epsilon:g}, mean and 90% of runs: {', '.join(each)}."
+        paid = true_epsilon("vaidya", values.epsilon, facts, values.relation)
+        if "vaidya" in drawn and paid is not None:
+            text += f" Vaidya et al. state ε = {values.epsilon:g} for each count. The actual ε is <b>{paid:g}</b>."
+        broken = [EVERY[m].title for m in drawn if not private(m, facts)]
+        if broken:
+            text += f" <b>Not private at any ε</b>: {', '.join(broken)}."
+        text += peer_words(drawn, values.dataset, values.train_measure)
+        missing = [why for m in asked(values) if (why := left_out(m, values.relation, facts))]
+        if missing:
+            text += f" Not shown: {', '.join(missing)}."
+        if "rule" in drawn:
+            naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
+            text += f" The public rule selects {'naive Bayes' if naive else 'a linear SVM'} here."
+        return text + fewer_draws(trained_methods(values, facts), values.draws)
+
+    def clear(self) -> None:
+        self._last, self._drawn = {}, None
+        super().clear()
+
+
+def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) -> Row:
+    """Return the row of a method whose result is there."""
+    measure, without = values.train_measure, here(results, WITHOUT + method)
+    mean, low, high = (float(value) for value in spread(here(results, method)[measure]))
+    paid = ""
+    if not EVERY[method].claim_holds:
+        epsilon = true_epsilon(method, values.epsilon, facts, values.relation)
+        paid = "∞" if epsilon is None else f"{epsilon:g}"
+    level = None if without is None else float(without[measure].mean())
+    return Row(style_with_delta(method, values.train_noise), mean, low, high, level, paid)
+
+
+def _when(method: str) -> str:
+    return WORKER if EVERY[method].anew else IMMEDIATE
+
+
+# ---- Best method at each ε -----------------------------------------------------------------------------------------
+
+
+# what is so many points behind, or more, is darkest
+FAR = 10.0
+# the marker stands at an ε that can be chosen
+SNAP = """
+const off = (step) => Math.abs(Math.log(step / cb_obj.location))
+const nearest = cb_obj.location > 0 ? steps.reduce((best, step) => off(step) < off(best) ? step : best) : steps[0]
+if (nearest !== cb_obj.location) { cb_obj.setv({location: nearest}, {sync: false}) }
+"""
+
+
+class BestFigure(Figure):
+    """A row for each method, a column for each ε: how far it is behind the best, and which are as good."""
+
+    computed = ("cells", "equal", "best")
+
+    def __init__(self) -> None:
+        methods = FactorRange(factors=list(MAPPED_METHODS.values())[::-1])
+        self.plot = p = over_epsilon("train-best", EPSILONS[0] / 1.5, EPSILONS[-1] * 1.5, y_range=methods)
+        p.grid.visible = False
+        p.yaxis.major_label_text_font_size = "11px"  # on a phone the names take half of the width
+        columns = ("left", "right", "epsilon", "method", "setting", "mean", "error", "behind")
+        self.cells = empty_source("train-best-cells", *columns)
+        self.equal = empty_source("train-best-equal", "epsilon", "method")
+        self.best = empty_source("train-best-best", "epsilon", "method", "setting", "mean", "error", "share")
+        look: dict[str, Any] = {"line_color": HERE, "line_width": 3, "hover_line_color": HERE, "hover_line_width": 6}
+        self.marker = across(p, "height", editable=True, name="train-best-marker", level=OVERLAY, **look)
+        # where the server has put it last, which is no move
+        self._placed: float | None = None
+        snap = CustomJS(args={"steps": list(EPSILONS)}, code=SNAP)
+        self.marker.js_on_change("location", snap)
+        mapper = LinearColorMapper(palette=Viridis256[::-1], low=0.0, high=FAR, name="train-best-colors")
+        look = {"fill_color": {"field": "behind", "transform": mapper}, "line_color": None}
+        cells = p.hbar("method", left="left", right="right", height=1, source=self.cells, **look)
+        dot: Any = {"size": 9, "fill_color": "black", "line_color": "white", "level": OVERLAY}
+        ring: Any = {"fill_color": "white", "line_color": "black", "line_width": 2}
+        p.scatter("epsilon", "method", source=self.equal, **dot)
+        p.scatter("epsilon", "method", source=self.best, size=14, level=OVERLAY, **ring)
+        legend = PlotLegend(p)
+        legend.add("best", [mark("circle", "white", **{k: v for k, v in ring.items() if k != "fill_color"})])
+        legend.add("as good", [mark("circle", "black")])
+        bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
+        bar.title = "percentage points behind the best"
+        p.add_layout(bar, "above")
+        right = ("accuracy", "@mean{0.0%} ± @error{0.0%}"), ("points behind", "@behind{0.0}")
+        hover(p, [cells], ("method", "@method @setting"), ("ε", "@epsilon"), *right)
+
+    def place(self, epsilon: float) -> None:
+        """Put the marker at an ε."""
+        self._placed = epsilon
+        self.marker.location = epsilon
+
+    def moved(self, location: float | None) -> float | None:
+        """Return where the browser has moved the marker; None if the server has put it there."""
+        return None if location == self._placed else location
+
+    def show(self, cells: dict[str, list[Any]], best: list[dict[str, Any]]) -> None:
+        """Show the cells of a study, and what is best at each ε."""
+        methods = list(dict.fromkeys(cells["method"]))
+        if list(self.plot.y_range.factors) != methods[::-1]:
+            self.plot.y_range.factors = methods[::-1]
+        epsilons = sorted(set(cells["epsilon"]))
+        ends = dict(zip(epsilons, zip(*edges(epsilons), strict=True), strict=True))
+        taken = {name: cells[name] for name in ("epsilon", "method", "setting", "mean")}
+        self.cells.data = {
+            "left": [float(ends[epsilon][0]) for epsilon in cells["epsilon"]],
+            "right": [float(ends[epsilon][1]) for epsilon in cells["epsilon"]],
+            **taken,
+            "error": cells["se"],
+            "behind": (100 * np.array(cells["behind"])).tolist(),
+        }
+        good = [
+            result_key for result_key, equal in enumerate(cells["equal"]) if equal and not cells["best"][result_key]
+        ]
+        self.equal.data = {name: [cells[name][result_key] for result_key in good] for name in ("epsilon", "method")}
+        of_best = {name: [row[name] for row in best] for name in ("epsilon", "method", "setting", "mean", "share")}
+        self.best.data = {**of_best, "error": [row["se"] for row in best]}
+
+
+class BestCard(TrainCard):
+    """The best method and settings at each ε, and the ε that a target accuracy needs."""
+
+    draw = BestFigure
+    name, title = "best", "Best method at each ε"
+    families, wide, says, controls = ("naive-bayes", "linear"), True, True, ("train_wanted",)
+
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        if values.dataset not in STANDARD:
+            return (
+                f"this study covers {', '.join(STANDARD)}. Run <code>python -m dpml sweep</code> for other data sets."
+            )
+        if values.relation != MAPPED_RELATION:
+            return "this study covers the relation add or remove one record."
+        return ""
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        name = values.dataset
+        return {
+            ("places", IMMEDIATE): Task(map_cells, (name,)),
+            ("best", IMMEDIATE): Task(best_by_epsilon, (name,)),
+            ("needed", IMMEDIATE): Task(needed_by_best, (name, values.train_wanted / 100)),
+        }
+
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        self.figure.place(values.epsilon)
+        cells, best = here(now, "places"), here(now, "best")
+        if cells is not None and best is not None:
+            self.figure.show(cells, best)
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        best, needed = here(results, "best"), here(results, "needed")
+        if best is None or needed is None:
+            return "Computing…"
+        by_epsilon = {row["epsilon"]: row for row in best}
+        row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
+        return f"{best_in_words(row)} {needed_in_words(values.train_wanted, *needed)}"
+
+
+# ---- Curves --------------------------------------------------------------------------------------------------------
+
+
+TRUE = "vaidya-true"
+REFERENCES = {
+    "table": ("Non-private, table", "solid"),
+    "binary": ("Non-private, binary", "dotdash"),
+    "logistic": ("Non-private, logistic", "dashed"),
+    "majority": ("Majority-class baseline", "dotted"),
+}
+
+
+class AccuracyCard(BandCard):
+    """Every chosen method over all ε."""
+
+    name, title = "accuracy", "Accuracy against ε"
+    wide, families = True, ("naive-bayes", "linear")
+
+    def __init__(self):
+        ends = EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15
+        looks = {**every_style(), TRUE: VAIDYA_TRUE}
+        super().__init__(share_figure("train-accuracy", looks, REFERENCES, x_range=ends))
+        epsilon_axis(self.figure.plot)
+
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        looks = styles(chosen(values, facts), facts, values.train_noise)
+        if "vaidya" in looks and private("vaidya", facts):
+            looks[TRUE] = VAIDYA_TRUE
+        return looks
+
+    def measure(self, values: TrainValues) -> str:
+        return values.train_measure
+
+    def levels(self, values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
+        return levels(values, facts)
+
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        return nothing_to_compare(values, facts)
+
+    @kept_but_for("epsilon")
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        tasks: dict[ResultKey, Task] = {}
+        auc = values.train_measure == "auc"
+        for method in chosen(values, facts):
+            if EVERY[method].recorded:
+                tasks |= {(method, epsilon): task for epsilon, task in peer_tasks(method, values.dataset).items()}
+                continue
+            for epsilon in SWEEP_EPSILONS:
+                tasks[method, epsilon] = measured(method, values, epsilon, auc=auc)
+                paid = true_epsilon(method, epsilon, facts, values.relation)
+                if method == "vaidya" and paid is not None and paid <= EPSILONS[-1]:
+                    tasks[TRUE, paid] = tasks[method, epsilon]
+        return tasks
+
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        super().prepare(values, facts, now)
+        self.figure.marker.location = values.epsilon
+        label_measure(self.figure.plot.yaxis[0], values)
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        near = nearest(SWEEP_EPSILONS, values.epsilon)
+        ranked = self.ranking(results, near)
+        return f"At ε = {near:g}, mean and 90% of runs: {ranked}." if ranked else ""
+
+
+ACCURACY = style_of("algorithm-1")
+SILENCED = {
+    "some": Style("Count of ones raised in some class", ORANGE, "square", "dotted"),
+    "on": Style("Counts of ones raised in all classes", VERMILION, "circle", "solid"),
+    "all": Style("All counts raised (no information)", BLUE, "diamond", "solid"),
+}
+
+
+class ThresholdCard(BandCard):
+    """Accuracy and silenced features over the percentile of the noise that is the threshold."""
+
+    name, title = "threshold", "Threshold of Algorithm 1"
+    controls = ("threshold_percentile",)
+    # accuracy moves little with the threshold
+    fitted = True
+
+    def __init__(self):
+        options: Any = {"x_axis_type": "linear", "x_axis_label": "threshold (percentile of the noise)"}
+        options |= {"x_range": (49, 100), "y_axis_label": "accuracy on test records"}
+        levels = {"binary": ("Non-private", "dotdash"), "majority": ("Majority-class baseline", "dotted")}
+        top = share_figure("train-threshold", {"accuracy": ACCURACY}, levels, **options)
+        options |= {"x_range": top.plot.x_range, "y_axis_label": "share of features"}
+        bottom = share_figure("train-silenced", SILENCED, {}, columns=1, **options)
+        bottom.plot.y_range.update(start=-0.02, end=1.02)
+        for f in (top, bottom):
+            f.plot.height = 360
+        super().__init__(top, bottom)
+
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return {"accuracy": ACCURACY, **SILENCED}
+
+    def at(self, values: TrainValues, facts: TrainFacts) -> float:
+        return values.threshold_percentile
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        return result[series]
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(percentile: int) -> Task:
+            common = values.dataset, values.relation, values.epsilon, percentile
+            return Task(nb_silenced, (*common, values.draws, values.seed))
+
+        tasks: dict[ResultKey, Task] = {}
+        for series in ("accuracy", *SILENCED):
+            tasks[series, IMMEDIATE] = task(values.threshold_percentile)
+            tasks |= {(series, float(p)): task(p) for p in PERCENTILES}
+        return tasks
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        if ("on", IMMEDIATE) not in results:
+            return "Computing…"
+        now, D = results["on", IMMEDIATE], len(facts.binary_columns)
+        return (
+            f"Accuracy at ε = {values.epsilon:g} and percentile {values.threshold_percentile}: "
+            f"<b>{percent(now['accuracy'].mean())}</b> ({interval(now['accuracy'])}). Of {D:,} features, on average "
+            f"<b>{now['some'].mean() * D:,.0f}</b> have a raised count of ones in some class, "
+            f"<b>{now['on'].mean() * D:,.0f}</b> in all classes, and <b>{now['all'].mean() * D:,.0f}</b> have only "
+            "raised counts and carry no information."
+        )
+
+
+NOISY = ("l1", "objective", "output")
+PLAIN = "plain"
+# the places of a series' mark at the λ of the public rule
+RULES = {method: f"rule:{method}" for method in NOISY}
+# two a decade, so that the curves do not take long
+LAMBDA_STEPS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 9))
+MARKS = ("x", "y", "low", "high", "label", "what")
+
+
+def best_of(results: Results, series: str) -> tuple[float, float] | None:
+    """Return the λ of the largest mean of a series and that mean, None until all of them are there."""
+    means = {x: results[series, x]["accuracy"].mean() for x in LAMBDA_STEPS if (series, x) in results}
+    if len(means) < len(LAMBDA_STEPS):
+        return None
+    best = max(means, key=lambda x: means[x])
+    return best, float(means[best])
+
+
+def _looks() -> dict[str, Style]:
+    noisy = {name: every_style()[name] for name in NOISY}
+    return {**noisy, PLAIN: Style("Without noise", REFERENCE, "dot", "dotted")}
+
+
+class LambdaCard(BandCard):
+    """Accuracy over λ with noise, and without: what is lost to the right is bias, to the left noise."""
+
+    name, title = "lambda", "Regularisation λ: bias and noise"
+    families = ("linear",)
+
+    def __init__(self):
+        looks = _looks()
+        ends = LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3
+        axis: Any = {"x_range": ends, "x_axis_label": "← more noise      λ (log scale)      more bias →"}
+        figure = share_figure(
+            "train-lambda", looks, {"majority": ("Majority-class baseline", "dotdash")}, columns=1, **axis
+        )
+        set_ticks(figure.plot.xaxis[0], LAMBDA_STEPS[::2], PLAIN_DIGITS, figure.plot.xgrid[0])
+        self.marks: dict[str, dict[str, ColumnDataSource]] = {}
+        drawn = []
+        for key, label, marker in (
+            ("rule", "λ of the public rule", "diamond"),
+            ("best", "best λ tried (not private)", "star"),
+        ):
+            # a source for each colour: Bokeh 3.9 now and then paints an overlay with fewer colours than rows
+            self.marks[key] = {m: empty_source(f"train-lambda-{key}-{m}", *MARKS) for m in NOISY}
+            shown = []
+            for method, source in self.marks[key].items():
+                look = {"source": source, "color": looks[method].color, "level": OVERLAY, "line_width": 2}
+                shown.append(figure.plot.segment("x", "low", "x", "high", **look))
+                drawn.append(figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look))
+                shown.append(drawn[-1])
+            figure.legend.add(label, [mark(marker, REFERENCE, fill_alpha=0.25, line_width=2)], shown)
+        hover(figure.plot, drawn, ("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}"))
+        super().__init__(figure)
+
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return _looks()
+
+    def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
+        return None if values.train_lambda == RULE else values.train_lambda
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(method: str, reg_lambda: float) -> Task:
+            return measured(method, replace(values, train_lambda=reg_lambda), values.epsilon)
+
+        tasks: dict[ResultKey, Task] = {}
+        for method in NOISY:
+            result_key = WORKER if LINEAR[method].anew else IMMEDIATE
+            tasks[RULES[method], result_key] = task(method, RULE)
+            if values.train_lambda != RULE:
+                tasks[method, result_key] = task(method, values.train_lambda)
+        for x in LAMBDA_STEPS[::-1]:
+            tasks[PLAIN, x] = Task(lambda_without_noise, (values.dataset, x))
+            tasks |= {(method, x): task(method, x) for method in NOISY}
+        return tasks
+
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        super().prepare(values, facts, now)
+        self._rules = {m: public_lambda(values.dataset, m, values.epsilon, values.relation) for m in NOISY}
+        self._mark_rules(now)
+        self._mark("best", {}, "")
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        super().show(results, wanted)
+        self._mark_rules(results)
+        best = {m: pair for m in NOISY if (pair := best_of(results, m))}
+        self._mark("best", {m: (x, y, y, y) for m, (x, y) in best.items()}, "best λ tried (not private)")
+
+    def _mark_rules(self, results: Results) -> None:
+        marks = {}
+        for m in NOISY:
+            result = here(results, RULES[m])
+            if result is not None:
+                low, high = np.quantile(result["accuracy"], [0.05, 0.95])
+                marks[m] = self._rules[m], result["accuracy"].mean(), low, high
+        self._mark("rule", marks, "λ of the public rule")
+
+    def _mark(self, key: str, marks: Mapping[str, tuple], what: str) -> None:
+        for method, source in self.marks[key].items():
+            row = [(*marks[method], LINEAR[method].look.label, what)] if method in marks else []
+            if row != list(zip(*source.data.values(), strict=True)):
+                fill(source, row)
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        sentences = []
+        for m in NOISY:
+            result = here(results, RULES[m])
+            if result is None:
+                continue
+            draws = result["accuracy"]
+            # of the difference of two means of as many draws
+            mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
+            text = f"{LINEAR[m].look.label}: <b>{percent(mean)}</b> at λ = {self._rules[m]:.3g} of the public rule"
+            best = best_of(results, m)
+            if best and best[1] > mean:
+                text += f", {points(best[1] - mean)} more (± {points(error)}) at the best λ tried, {best[0]:g}"
+            elif best:
+                text += ", no λ tried is better"
+            sentences.append(text)
+        if not sentences:
+            return "Computing…"
+        chosen = self.ranking(results, IMMEDIATE)
+        at = f" At λ = {values.train_lambda:g}: {chosen}." if values.train_lambda != RULE and chosen else ""
+        return f"At ε = {values.epsilon:g}. {'. '.join(sentences)}.{at}"
+
+    def clear(self) -> None:
+        super().clear()
+        for key in self.marks:
+            self._mark(key, {}, "")
