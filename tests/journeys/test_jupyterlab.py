@@ -130,7 +130,7 @@ def moved(slider, answered):
 def test_cells_show_pages_that_answer(lab, browser):
     page, elsewhere, failures = opened(browser, lab("cells"))
     outputs = page.locator(".jp-OutputArea-child").filter(has=page.get_by_role("slider"))
-    expect(outputs).to_have_count(3)
+    expect(outputs).to_have_count(3, timeout=PATIENCE * 1000)
     expect(page.locator(".jp-OutputArea-child canvas").first).to_be_visible()
     whole = outputs.nth(0)
     expect(whole.locator("canvas").first).to_be_visible()
@@ -157,7 +157,7 @@ def test_lever_of_a_notebook_moves_its_plot(lab, browser, name):
     page, elsewhere, failures = opened(browser, lab(name))
     output = page.locator(".jp-OutputArea-child").filter(has=page.get_by_role("slider"))
     plot, slider = output.locator("canvas").first, output.get_by_role("slider").first
-    expect(plot).to_be_visible()
+    expect(plot).to_be_visible(timeout=PATIENCE * 1000)
     slider.scroll_into_view_if_needed()
     page.wait_for_timeout(1000)
     before = plot.screenshot()
