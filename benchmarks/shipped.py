@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend 
 
 from dpml_app.pages.audit import shipped as claims
 from dpml_app.pages.explore import shipped as cost
-from dpml_app.pages.publish import shipped as publish
+from dpml_app.pages.publish import compute as publish
 from dpml_app.pages.select import leads
 from dpml_app.pages.train import compute as train
 
@@ -29,8 +29,9 @@ from dpml.datasets import NAMES
 from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
-APP = {"cost": cost, "publish": publish, "claims": claims, "select": leads}
-FOLDERS = {"studies": DATA, **{part: module.HERE for part, module in APP.items()}, "train": train.SHIPPED}
+APP = {"cost": cost, "claims": claims, "select": leads}
+FOLDERS = {"studies": DATA, "train": train.SHIPPED, "publish": publish.SHIPPED}
+FOLDERS |= {part: module.HERE for part, module in APP.items()}
 # of `benchmarks/auto_peers.py`
 PEERS = "peers"
 
@@ -54,9 +55,7 @@ def make(part: str, name: str) -> Any:
         return claims.copy_one_run(results) if name == claims.ONE_RUN else claims.make(name)
     if part == "select":
         return leads.copy_leads(Path(__file__).parent / "results")
-    if name == "recorded":
-        return publish.copy_recorded(Path(__file__).parent / "results")
-    return publish.make(name, tuple(publish.read(name).get("tables", ("cart",))))
+    return publish.make_shipped(name, tuple(publish.read_own(name).get("tables", ("cart",))))
 
 
 def as_text(content: dict[str, Any]) -> str:

@@ -19,10 +19,6 @@ NOT_AT_ENDS = {
     "noise-histogram": "bars and a curve, which end together",
     "noise-plane": "dots",
     "train-best": "marks on a map",
-    "publish-weights-plane": "paths that turn back, and rings on them",
-    "publish-weights-histogram": "bars",
-    "publish-weights-tables": "boxes beside one another",
-    "publish-weights-taught": "boxes beside one another",
     "audit-one-run": "marks in rows",
     "evaluate-intervals": "intervals in rows",
 }
@@ -35,21 +31,17 @@ VISITS = {
     "train": ("train", "&draws=10", "ε"),
     "linear": ("train", "&draws=10&train_family=linear&dataset=toy&train_linear=l1.output.rule.objective", "ε"),
     "publish": ("publish", "&dataset=toy&publish_draws=5&publish_grids=100", "ε"),
-    "weights": ("publish", "&dataset=census&publish_draws=5&publish_grids=100", "ε"),
     "evaluate": ("evaluate", "&draws=10", "ε"),
 }
-PUBLISH = ("cells", "records", "rivals", "choices", "time")
-WEIGHTS = ("plane", "histogram", "machine", "tables", "taught")
 # those that a wide page shows: more than five names, or named above
 LEGENDS = {
     "explore": {"accuracy", "selection", "map"},
     "noise": {"noise-histogram", "noise-envelope"},
     "plane": {"noise-plane", "noise-envelope"},
     "select": {"select-f1", "select-accuracy"},
-    "train": {f"train-{name}" for name in ("accuracy", "best", "size", "partition", "parameters")},
-    "linear": {f"train-{name}" for name in ("accuracy", "best", "size", "lambda", "weights", "tuning")},
-    "publish": {f"publish-{name}" for name in PUBLISH},
-    "weights": {f"publish-{name}" for name in (*PUBLISH, *(f"weights-{name}" for name in WEIGHTS))},
+    "train": {f"train-{name}" for name in ("accuracy", "best")},
+    "linear": {f"train-{name}" for name in ("accuracy", "best", "lambda")},
+    "publish": set(),
     "evaluate": {f"evaluate-{name}" for name in ("intervals", "success")},
 }
 # a sample of a thin dotted line has some twenty pixels

@@ -25,10 +25,10 @@ each_with_files = [
 
 def test_every_study_ships_and_all_are_small():
     import dpml_app.pages.explore.shipped as cost
-    import dpml_app.pages.publish.shipped as publish
+    from dpml_app.pages.publish import compute as publish
 
     assert {path.stem for path in FOLDER.glob("*.json")} == set(STANDARD)
-    files = [path for folder in (FOLDER, cost.HERE, publish.HERE) for path in Path(folder).glob("*.json")]
+    files = [path for folder in (FOLDER, cost.HERE, publish.SHIPPED) for path in Path(folder).glob("*.json")]
     assert sum(path.stat().st_size for path in files) < MOST_BYTES
 
 
