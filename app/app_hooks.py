@@ -1,6 +1,9 @@
-"""What ``panel serve app`` runs before it makes its server."""
+"""Hooks that ``panel serve app`` runs: check the limits at the start and refuse sessions named from outside."""
 
-from dpml_app.serving import light, session_ids
+from bokeh.settings import settings
+from dpml_app.serving.limits import check_all
+from dpml_app.serving.session_ids import refuse_named
 
-light.install()
-session_ids.refuse_given()
+check_all()
+settings.perform_document_validation = False  # the tests validate every page
+process_request = refuse_named

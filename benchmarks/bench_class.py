@@ -72,11 +72,8 @@ class Visitor(SocketSession):
 
     def _take(self, content: dict[str, Any]) -> None:
         super()._take(content)
-        for event in content["events"]:
-            if event.get("model", {}).get("id") == self._named.get("class_state"):
-                columns = event.get("data") or event.get("new")
-                self.state = json.loads(dict(columns["entries"])["payload"][0])
-                self._change.set()
+        self.state = json.loads(self.columns("class_state")["payload"][0])
+        self._change.set()
 
     async def ask(self, act: str, **more: Any) -> None:
         """Send what the page's script would."""
@@ -161,7 +158,7 @@ async def flood(base: str, visitor: Visitor, code: str, step: int) -> None:
 
     def check() -> float:
         begun = time.perf_counter()
-        with urlopen(f"{base}/health", timeout=PATIENCE):
+        with urlopen(f"{base}/healthz", timeout=PATIENCE):
             return time.perf_counter() - begun
 
     stranger = Visitor(base, f"?lesson={LESSON}")

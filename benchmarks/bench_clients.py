@@ -1,92 +1,60 @@
-"""How long one client's page takes behind 25 pages that another client has asked for.
+"""How long a page takes beside 25 pages that another client requests from two processes behind nginx.
 
-Run from the project's root on Linux: ``python benchmarks/bench_clients.py [--repeats 3] [--processes 1] [--panel]``. It
-serves the app, asks for 25 pages from 127.0.0.2 and, once the first of them has come, for one page from 127.0.0.1. None
-of them opens a WebSocket. Printed are the seconds until that page is there, alone and behind the 25; and how many of
-the 25 came before it.
+Run from the project's root on Linux with nginx: ``PYTHONPATH=tests python benchmarks/bench_clients.py [--repeats 3]``.
+The script starts two processes of the app and an nginx with ``deploy/nginx.conf``. One client requests 25 pages. When
+the first arrives, another client requests one page. No client opens a WebSocket. The script prints the seconds of
+that page, alone and beside the 25.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import statistics
-import subprocess
-import sys
+import tempfile
 import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from pathlib import Path
 
-from bench_app import ROOT, free_port
+from bench_load import deployed
+from nginx_proxy import PASSWORD, Proxy
 
-GREEDY = 25
-PATIENCE = 120.0
+PAGES = 25
 
 
-async def page(port: int, source: str) -> float:
+def page_seconds(proxy: Proxy, client: str) -> float:
     """Return the seconds that a page takes."""
     begun = time.perf_counter()
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
-    writer.write(b"GET /app?page=noise HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-    content = await asyncio.wait_for(reader.read(), PATIENCE)
-    writer.close()
-    assert b"</html>" in content
+    status, _headers, body = proxy.ask("/app?page=noise", Authorization=PASSWORD, X_Test_Client=client)
+    assert status == 200
+    assert b"</html>" in body
     return time.perf_counter() - begun
 
 
-async def started(port: int) -> None:
-    """Wait until a server answers."""
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        try:
-            await page(port, "127.0.0.1")
-            return
-        except OSError:
-            await asyncio.sleep(0.2)
-    raise TimeoutError("the server did not start")
-
-
-async def behind(port: int) -> tuple[float, int]:
-    """Return the seconds of a page behind those of another client, and how many of these came before it."""
-    greedy = [asyncio.create_task(page(port, "127.0.0.2")) for _ in range(GREEDY)]
-    await asyncio.wait(greedy, return_when=asyncio.FIRST_COMPLETED)
-    seconds = await page(port, "127.0.0.1")
-    before = sum(task.done() for task in greedy)
-    await asyncio.gather(*greedy)
-    return seconds, before
-
-
-async def measured(port: int, repeats: int) -> None:
-    """Measure and print."""
-    await started(port)
-    await asyncio.sleep(2)
-    alone = [await page(port, "127.0.0.1") for _ in range(1)]
-    for _ in range(repeats - 1):
-        await asyncio.sleep(2)
-        alone.append(await page(port, "127.0.0.1"))
-    found = []
-    for _ in range(repeats):
-        await asyncio.sleep(2)
-        found.append(await behind(port))
-    for name, times in (("alone", alone), (f"behind {GREEDY}", [seconds for seconds, _ in found])):
-        print(f"{name:<10} {statistics.median(times):6.2f} s ({min(times):.2f} to {max(times):.2f})")
-    print(f"of the {GREEDY}, before it: {', '.join(str(before) for _, before in found)}")
+def page_beside(proxy: Proxy) -> tuple[float, int]:
+    """Return the seconds of a page beside those of a greedy client, and the number of these that came before it."""
+    with ThreadPoolExecutor(PAGES) as threads:
+        greedy = [threads.submit(page_seconds, proxy, "192.0.2.1") for _ in range(PAGES)]
+        wait(greedy, return_when=FIRST_COMPLETED)
+        seconds = page_seconds(proxy, "192.0.2.2")
+        return seconds, sum(one.done() for one in greedy)
 
 
 def main() -> None:
-    """Serve the app and measure."""
+    """Serve, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--panel", action="store_true", help="serve by panel serve app")
     options = parser.parse_args()
-    port = free_port()
-    how = ["panel", "serve", "app"] if options.panel else ["dpml_app", "--processes", str(options.processes)]
-    command = [sys.executable, "-m", *how, "--port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        asyncio.run(measured(port, options.repeats))
-    finally:
-        server.terminate()
-        server.wait(60)
+    with tempfile.TemporaryDirectory() as folder, deployed(Path(folder), 2) as (proxy, _processes):
+        for client in range(6):  # both processes have made a page
+            page_seconds(proxy, f"198.51.100.{client}")
+        alone, beside = [], []
+        for _ in range(options.repeats):
+            time.sleep(2)
+            alone.append(page_seconds(proxy, "192.0.2.2"))
+            beside.append(page_beside(proxy))
+    for name, times in (("alone", alone), (f"beside {PAGES}", [seconds for seconds, _ in beside])):
+        print(f"{name:<10} {statistics.median(times):6.2f} s ({min(times):.2f} to {max(times):.2f})")
+    print(f"of the {PAGES}, before it: {', '.join(str(before) for _, before in beside)}")
 
 
 if __name__ == "__main__":

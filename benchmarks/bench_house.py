@@ -61,11 +61,9 @@ pmui.Page(title="Bare", sidebar=sliders, main=figures).servable()
 SERVE = """
 import gc, signal, sys
 from panel.io.server import get_server
-from dpml_app.serving.light import install
 from dpml_app.shell import Shell
 
 app, bare, port = sys.argv[1:]
-install()  # as `panel serve app` does
 server = get_server({"app": app, "bare": bare}, port=int(port), start=False, show=False)
 server.start()
 

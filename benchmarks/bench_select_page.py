@@ -4,9 +4,7 @@ Run from the project's root: ``python benchmarks/bench_select_page.py [census ne
 ``bench_app.py``: it starts in the keydown event and stops when the figure's canvas has been painted with newer data.
 
 - rows: from the ε slider until the rows of features are drawn. T: the same for the number of features.
-  Both work without the server.
-- feature: from the slider of the feature, behind "More", until its counts are drawn, which the server sends.
-- busy: the same, while the worker processes compute the curves of another setting.
+- busy: the same as T, while the worker processes compute the curves of another setting.
 
 Each data set starts from a new seed, so that no answer comes from a cache.
 """
@@ -17,12 +15,10 @@ import os
 import sys
 import time
 
-from bench_app import answered, main, open_card, press, until_busy
+from bench_app import answered, main, press, until_busy
 
-TARGETS = {"rows": 35, "T": 35, "feature": 120, "busy": 150}
+TARGETS = {"rows": 160, "T": 160, "busy": 160}
 ROWS = ("select-chosen", "select-rows")
-BARS = ("select-feature", "select-bars")
-FEATURE = "Feature shown"
 PRESSES = 15
 STATE, WORK = "select-state", "select-sweep-state"
 
@@ -36,15 +32,12 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     times["rows"] = press(page, "ε", *ROWS, ["ArrowRight"] * PRESSES)
     answered(page, STATE, WORK)
     times["T"] = press(page, "Number of features", *ROWS, ["ArrowLeft"] * PRESSES)
-    open_card(page, "select-feature")
-    answered(page, STATE, WORK)
-    times["feature"] = press(page, FEATURE, *BARS, ["ArrowRight"] * PRESSES)
     page.locator("section.shown .advanced > summary").click()
     page.get_by_role("slider", name="Runs", exact=True).focus()
     page.keyboard.press("End")
     until_busy(page, WORK)
-    page.get_by_role("slider", name=FEATURE, exact=True).scroll_into_view_if_needed()
-    times["busy"] = press(page, FEATURE, *BARS, ["ArrowRight"] * PRESSES)
+    page.get_by_role("slider", name="Number of features", exact=True).scroll_into_view_if_needed()
+    times["busy"] = press(page, "Number of features", *ROWS, ["ArrowRight"] * PRESSES)
     return times
 
 

@@ -1,10 +1,9 @@
 """Make what ships, so that pages open with their curves and notebooks need not wait: ``python -m benchmarks.shipped``.
 
 ``studies`` are the library's standard studies (`dpml.sweep.standard_study`), ``cost``, ``train`` and ``publish`` the
-first pictures of three pages of the app, ``claims`` what every claim of the catalogue costs and what one run certifies,
-``select`` which choice of features leads. A data set that does not ship yet is made by its name. Without names all data
-sets are made that ship; adult and mushrooms need their files (DPML_DATA). Each file says with what it was made; tests
-make a part of each again.
+first pictures of three pages of the app, ``claims`` the actual ε of every claim of the catalogue.
+A data set that does not ship yet is made by its name. Without names all data sets are made that ship; adult and
+mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a part of each again.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend on the number of threads
 
-from dpml_app.pages.audit import shipped as claims
-from dpml_app.pages.explore import shipped as cost
+from dpml_app.pages.audit import compute as claims
+from dpml_app.pages.explore import compute as cost
 from dpml_app.pages.publish import compute as publish
-from dpml_app.pages.select import leads
 from dpml_app.pages.train import compute as train
 
 from benchmarks.standard_studies import make_standard
@@ -29,9 +27,13 @@ from dpml.datasets import NAMES
 from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
-APP = {"cost": cost, "claims": claims, "select": leads}
-FOLDERS = {"studies": DATA, "train": train.SHIPPED, "publish": publish.SHIPPED}
-FOLDERS |= {part: module.HERE for part, module in APP.items()}
+FOLDERS = {
+    "studies": DATA,
+    "cost": cost.SHIPPED,
+    "train": train.SHIPPED,
+    "publish": publish.SHIPPED,
+    "claims": claims.SHIPPED,
+}
 # of `benchmarks/auto_peers.py`
 PEERS = "peers"
 
@@ -51,10 +53,7 @@ def make(part: str, name: str) -> Any:
     if part == "train":
         return train.make_shipped(name)
     if part == "claims":
-        results = Path(__file__).parent / "results"
-        return claims.copy_one_run(results) if name == claims.ONE_RUN else claims.make(name)
-    if part == "select":
-        return leads.copy_leads(Path(__file__).parent / "results")
+        return claims.make(name)
     return publish.make_shipped(name, tuple(publish.read_own(name).get("tables", ("cart",))))
 
 

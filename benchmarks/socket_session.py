@@ -27,7 +27,7 @@ READY = {
     "msg_data": {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}},
 }
 # what a page says of itself rather than of the data
-ASIDE = ("address", "browser-controls", "waiting", "pins")
+ASIDE = ("address", "browser-controls", "waiting", "pins", "flush")
 OPENING, LEAVING = 120.0, 5.0
 
 
@@ -217,6 +217,7 @@ class SocketSession:
         now = time.perf_counter()
         self._walk(content)
         for event in content["events"]:
+            self._keep(event)
             _kind, attributes = self._models.get(event.get("model", {}).get("id"), ("", {}))
             name = attributes.get("name") or ""
             if name == self.state:
@@ -224,6 +225,17 @@ class SocketSession:
             shows = name and not name.endswith(("-state", "-work")) and name not in ASIDE
             if shows and self.first_shown is None and event["kind"] == "ColumnDataChanged":
                 self.first_shown = now
+
+    def _keep(self, event: dict[str, Any]) -> None:
+        """Note the columns of a source that a message replaces."""
+        columns = event.get("data") or event.get("new")
+        _kind, attributes = self._models.get(event.get("model", {}).get("id"), ("", {}))
+        if event.get("attr", "data") == "data" and isinstance(columns, dict) and "entries" in columns:
+            attributes["data"] = columns
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """Return the columns of a source by its name."""
+        return dict(self._models[self._named[name]][1]["data"]["entries"])
 
     def _walk(self, part: Any) -> None:
         """Note the models that a message brings."""

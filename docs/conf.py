@@ -77,9 +77,11 @@ def copy_notebooks(_app, _config):
         how = run if path.stem in RUN else f"Shown without outputs. {run}"
         notebook["cells"].insert(1, {"cell_type": "markdown", "id": "how-to-run", "metadata": {}, "source": f"*{how}*"})
         for cell in notebook["cells"]:
-            # its output is Bokeh, which the page has
-            if "views.extension()" in "".join(cell["source"]):
+            source = "".join(cell["source"])
+            if "views.extension()" in source:
+                # its output is Bokeh, which the page has. A page has no kernel, so its plots have no sliders
                 cell["metadata"]["tags"] = ["remove-output"]
+                cell["source"] = source.replace("views.extension()", "views.extension(sliders=False)")
         (target / path.name).write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
 
 

@@ -8,9 +8,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "app"))
 
 from dpml_app.state import Settings  # noqa: E402
-from dpml_app.text.formulas import formulas  # noqa: E402
+from dpml_app.text.formulas import formulas, mathml  # noqa: E402
 from dpml_app.text.glossary import glossary, help_for  # noqa: E402
-from dpml_app.text.mathml import mathml  # noqa: E402
 
 PAGE = HERE / "reference" / "glossary.md"
 HEAD = """# Glossary

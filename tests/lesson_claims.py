@@ -13,15 +13,15 @@ from dpml_app.data import measures
 from dpml_app.lessons import all_pages
 from dpml_app.lessons.figures import number, settings_of
 from dpml_app.pages.audit import compute as audit
-from dpml_app.pages.audit import lesson_figures as audits
-from dpml_app.pages.audit.settings import AuditValues
+from dpml_app.pages.audit import lesson as audits
+from dpml_app.pages.audit.compute import AuditValues
 from dpml_app.pages.evaluate import lesson as curves
-from dpml_app.pages.explore import cost, shipped
-from dpml_app.pages.noise import lesson_figures as noise
+from dpml_app.pages.explore.compute import default_runs, non_private, shipped_results
+from dpml_app.pages.noise import lesson as noise
 from dpml_app.pages.publish import compute as publish
 from dpml_app.pages.publish import lesson as tables
 from dpml_app.pages.select import compute as select
-from dpml_app.pages.select.settings import SelectValues
+from dpml_app.pages.select.compute import SelectValues
 from dpml_app.pages.train import lesson as trained
 from dpml_app.pages.train.compute import TrainValues, measured, nb_facts
 from dpml_app.work.pool import Task
@@ -33,6 +33,7 @@ from dpml.mechanisms import boundary
 from dpml.publishing import ImportanceWeights
 from dpml.publishing.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
+from dpml.studies.accuracy import RowBoundedNBStudy
 
 PEOPLE = Schema((Feature("age", "categorical", ("young", "old")), Feature("income", "categorical", ("low", "high"))))
 CLAIMS = {}
@@ -68,20 +69,18 @@ def all_bias(s):
 
 @claim
 def bounding_helps_without_noise(s):
-    key = (s.dataset, "row-bounded", s.relation, 1e9, (s.row_bound or bound_of(s),), 1, s.seed)
-    return 100 * measures.accuracy(*key).mean() > trained.naive_bayes_without_privacy(s)
-
-
-def bound_of(s):
-    return default_row_bound(measures.dataset(s.dataset).schema, s.epsilon)
+    data = measures.dataset(s.dataset)
+    study = RowBoundedNBStudy(data, relation=s.relation, row_bound=default_row_bound(data.schema, s.epsilon))
+    exact = study(1e9, draws=1, rng=np.random.default_rng(s.seed))["accuracy"].mean()
+    return 100 * exact > trained.naive_bayes_without_privacy(s)
 
 
 @claim
 def second_class_loses_most(s):
     """Of all groups that the page names, the second class loses most."""
-    known = shipped.results(s.dataset, s.relation, s.seed)
-    runs = known[Task(cost.private, (s.dataset, s.relation, s.epsilon, s.seed))]
-    plain = known[Task(cost.best, (s.dataset, s.relation))]
+    known = shipped_results(s.dataset, s.relation, s.seed)
+    runs = known[Task(default_runs, (s.dataset, s.relation, s.epsilon, s.seed))]
+    plain = known[Task(non_private, (s.dataset, s.relation))]
     lost = np.concatenate([plain[of] - runs[of].mean(axis=0) for of in ("recall", "groups")])
     return int(lost.argmax()) == 1
 

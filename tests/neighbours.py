@@ -1,7 +1,7 @@
 """Neighbouring tables for the tests of wholes, and the loop that looks for the dearest of them.
 
-A seeded generator makes twenty-five for each, and eight where a call takes long; with ``DPML_NEIGHBOURS=10000`` that
-many. With ``DPML_WORST=FILE`` the largest ratio of each test is added to a file.
+A seeded generator makes sixteen for each, and six where a call takes long; with ``DPML_NEIGHBOURS=10000`` that many.
+With ``DPML_WORST=FILE`` the largest ratio of each test is added to a file.
 """
 
 import csv
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from dpml.schema import Feature, Schema
 
-EXAMPLES, OF_LONG = (int(os.environ.get("DPML_NEIGHBOURS", usual)) for usual in ("25", "8"))
+EXAMPLES, OF_LONG = (int(os.environ.get("DPML_NEIGHBOURS", usual)) for usual in ("16", "6"))
 EPSILONS = (1.0, 0.1, 4.0)
 RELATIONS = ("add-remove", "replace-one")
 CLASSES = ("a", "b", "c")
@@ -115,6 +115,7 @@ def _table(rows, schema, container):
 
 DOMAINS = ((0, 1, 2), ("u", "v", "w"), ("0", "1", "2"), (0.5, 1, 2), ("é", "b 1", "True"))
 LABELS = ((0, 1), (0, 1, 2), ("a", "b"), ("0", "1"), (False, True), ("1", "b", "c"))
+PAIRS = [labels for labels in LABELS if len(labels) == 2]
 # what one more cell of a file or of a list may be: it changes the type of its column
 IN_FILES = ("x", "", "True", "0.5", "1", " 1", "1e400", "9007199254740993", "18446744073709551616", "é", "NA", "nan")
 IN_FILES += ("inf", "1_0", "(1+0j)", "2020-01-01", "-", "e\u0301 ", "0" * 30 + "1", "1" * 25)
@@ -148,6 +149,13 @@ def rebuilt_tables(pick, kind, labels=LABELS):
     else:
         two = [(side[:, :width], side[:, width]) for side in sides]
     return *two, {"schema": schema, "relation": relation, "on_invalid": "clip"}
+
+
+def any_tables(pick, kind, classes=(2, 2, 3), containers=("dense", "sparse", "frame"), sizes=range(8)):
+    """Return two neighbouring tables with the options they are fitted under; one time in three they are rebuilt."""
+    if pick.among((False, False, True)):
+        return rebuilt_tables(pick, kind, LABELS if 3 in classes else PAIRS)
+    return tables(pick, kind, classes, containers, sizes)
 
 
 def rebuilt(pick, relation, n, record, names, ends=("label",)):

@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).parent / "library"))
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-MODULES = ("test_wholes_estimators", "test_wholes_functions", "test_wholes_more", "test_wholes_rebuilt")
+MODULES = ("test_wholes_estimators", "test_wholes_functions", "test_wholes_more")
 FIELDS = ("subject", "relation", "first", "examples", "largest", "seconds", "failure")
 BLOCK = 500
 MOST = 1 + 1e-9

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 
 from dpml.mechanisms import boundary
-from dpml.mechanisms.private import is_private
+from dpml.mechanisms.private import Private, is_private, opened
 
 
 class Passed(list):
@@ -46,9 +46,31 @@ def plain_releases(call):
         handed.append((mechanism, is_private(statistic)))
         return release(mechanism, statistic, rng)
 
-    with patch.object(boundary, "release", noted):
+    with patch.object(boundary, "release", noted), read_only_values():
         call()
     return len(handed), [mechanism for mechanism, private in handed if not private]
+
+
+@contextmanager
+def read_only_values():
+    """Make the arrays of exact values read-only in the block, so that a statistic that changes one raises an error."""
+    make = Private.__init__
+
+    def make_read_only(self, value):
+        make(self, value)
+        for array in _arrays(opened(self)):
+            array.flags.writeable = False
+
+    with patch.object(Private, "__init__", make_read_only):
+        yield
+
+
+def _arrays(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [array for part in value for array in _arrays(part)]
+    return [part for part in (value, getattr(value, "data", None)) if isinstance(part, np.ndarray)]
 
 
 class Again:

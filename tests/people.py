@@ -41,4 +41,4 @@ def people(n=4000, seed=0, classes=2):
 def checked(schema=SCHEMA, **options):
     table, y = people(classes=schema.n_classes, **options)
     X, codes, schema = schema.check_table(table, y)
-    return X, codes, Layout.of(schema)
+    return X, codes, Layout.from_schema(schema)

@@ -39,29 +39,13 @@ def needed(kind):
 NEEDED = {name: needed(kind) for name, kind in KINDS.items() if needed(kind)}
 # its default method is for a threshold
 NEEDED["PublishedSelector"] = {"threshold": 2.0}
-# what makes a release of it one that has a secure sampler; what is not here has none
-RELEASED = {
-    "AutoClassifier": {},
-    "BernoulliNB": {},
-    "DiffGen": {},
-    "DiffPC45": {},
-    "DiffPID3": {},
-    "LinearClassifier": {},
+# settings with which a release has a secure sampler, or is quick
+SECURE = {
     "LogisticRegression": {"method": "functional"},
-    "MixedNB": {},
-    "PPH": {},
-    "PrivBayes": {},
     "PrivGene": {"n_candidates": 4, "n_iterations": 2},
     "PrivLocal": {"n_iterations": 2},
-    "PrivPfC": {},
-    "PrivPfCClassifier": {},
     "RandomTrees": {"max_depth": 3},
-    "UniformGrid": {},
-    "BestSelector": {},
-    "PrivateSearch": {},
     "TopSelector": {"method": "permute-and-flip"},
-    "NoisyCountSelector": {},
-    "NoisyClusterSelector": {},
 }
 # quick settings, for study
 QUICK = {"PrivGene": {"n_candidates": 4, "n_iterations": 2}, "PrivLocal": {"n_iterations": 2}}
@@ -77,6 +61,16 @@ NOT_PRIVATE = [name for name, kind in KINDS.items() if getattr(kind, "private", 
 def made(name, epsilon=1.0, **options):
     """Return an estimator by its name, with settings that make it quick."""
     return KINDS[name](epsilon=epsilon, **{**NEEDED.get(name, {}), **QUICK.get(name, {}), **options})
+
+
+def has_release(name):
+    """Return whether an estimator states no reason against a release."""
+    estimator = made(name, release=True, **SECURE.get(name, {}))
+    return name not in NOT_PRIVATE and not (estimator._not_private(None) or estimator._no_sampler())
+
+
+# settings of each estimator that has a release; the others must refuse one
+RELEASED = {name: SECURE.get(name, {}) for name in KINDS if has_release(name)}
 
 
 def released(name, **options):

@@ -10,14 +10,12 @@ from dpml_app.pages.select import figures as select
 from dpml_app.pages.train.figures import every_style
 
 ON_ONE_PLOT = {
-    "explore": explore.STYLES,
-    "rules": select.RULE_STYLES,
+    "explore": explore.SCORE_STYLES,
     "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
     "train": {**every_style(), "vaidya-true": VAIDYA_TRUE},
     "publish": publish.STYLES,
     "weights": WEIGHT_STYLES,
     "evaluate": evaluate.ROC_STYLES,
     "rivals": noise.RIVAL_STYLES,
-    "choices": noise.CHOICE_STYLES,
     "scales": noise.CALIBRATION_STYLES,
 }

@@ -9,11 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FOLDERS = ("learn", "how_to", "reference", "explanation")
-PAGES = [
-    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))),
-    *(page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))),
-]
+PAGES = [page for page in sorted(DOCS.glob("**/*.md")) if not {"_build", "notebooks", "api"} & {*page.parts}]
+PAGES += [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 GUIDES = [page for page in sorted((DOCS / "how_to").glob("*.md")) if page.stem not in ("index", "serve", "teach")]
 LESSONS = [page for page in sorted((DOCS / "learn").glob("*.md")) if page.stem != "index"]
 INTRODUCTIONS = [DOCS / "index.md", DOCS / "get_started.md", *LESSONS]
@@ -43,50 +40,13 @@ def run_examples(text, name, report=None):
 # ---- code -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
-def test_guide_runs(path):
-    failures, examples = run_examples(path.read_text(encoding="utf-8"), path.stem)
-    assert examples > 5
-    assert failures == 0
-
-
-@pytest.mark.parametrize("path", INTRODUCTIONS, ids=lambda path: path.stem)
-def test_introduction_runs(path):
-    failures, examples = run_examples(path.read_text(encoding="utf-8"), path.stem)
+@pytest.mark.parametrize("path", GUIDES + INTRODUCTIONS, ids=lambda path: path.stem)
+def test_all_code_of_a_page_runs(path):
+    text = path.read_text(encoding="utf-8")
+    failures, examples = run_examples(text, path.stem)
     assert examples >= 3
     assert failures == 0
-
-
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_lesson_is_short_and_names_a_notebook(path):
-    text = path.read_text(encoding="utf-8")
-    assert 300 <= len(FENCE.sub("", text).split()) <= 600
-    assert "](notebooks/" in text
-
-
-def test_the_whole_path_of_a_table_is_at_most_fifteen_lines():
-    page = (ROOT / "docs" / "how_to" / "own_table.md").read_text(encoding="utf-8")
-    [code] = blocks(page.partition("## The whole path in fifteen lines")[2].partition("\n## ")[0], "pycon")
-    lines = [line for line in code.splitlines() if line.strip()]
-    assert len(lines) <= 15
-    assert all(line.startswith(">>> ") for line in lines)
-    assert any("read_table(" in line for line in lines)
-    assert "joblib.load(" in lines[-2]
-    assert lines[-1].startswith(">>> assert")
-
-
-def test_guides_have_no_code_that_is_not_run():
-    languages = {
-        found for path in GUIDES + INTRODUCTIONS for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))
-    }
-    assert languages == {"pycon"}
-
-
-def test_a_wrong_example_is_found():
-    page = "text\n\n```pycon\n>>> 1 + 1\n3\n\n```\n\n```pycon\n>>> x = 1\n\n```\n"
-    said = []
-    assert tuple(run_examples(page, "page", said.append))[:2] == (1, 2)
-    assert "Expected" in "".join(said)
+    assert {language for language, _ in FENCE.findall(text)} == {"pycon"}
 
 
 def test_readme_example_runs():
@@ -122,15 +82,9 @@ def broken_links(path):
     return found
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_of_page_hold(path):
     assert broken_links(path) == []
-
-
-def test_broken_links_are_found(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("# A title\n[a](page.md#a-title) [b](#no) [c](gone.md) [d](https://example.org/x)\n", "utf-8")
-    assert broken_links(page) == ["#no", "gone.md"]
 
 
 # ---- where to touch ---------------------------------------------------------------------------------------------
@@ -141,14 +95,6 @@ def tasks():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Where to touch\n")[1].split("\n## ")[0]
     rows = [line.strip("|").split(" |") for line in text.splitlines() if line.startswith("| ")]
     return {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows[1:]}
-
-
-def test_a_new_reader_finds_twelve_tasks_of_at_most_three_places():
-    found = tasks()
-    assert len(found) >= 12
-    for task, cells in found.items():
-        assert len(cells) == 4, task
-        assert cells[0], task
 
 
 @pytest.mark.parametrize("task", tasks())
@@ -162,21 +108,10 @@ def test_places_to_touch_exist(task):
 # ---- glossary -------------------------------------------------------------------------------------------------------
 
 
-def test_glossary_has_each_term_once_and_in_few_words():
-    text = (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1].split("```")[0]
-    entries = re.findall(r"^(\S.*)\n((?:  .+\n)+)", text.split(":sorted:")[1], flags=re.M)
-    terms = [term.lower() for term, _ in entries]
-    assert len(set(terms)) == len(terms) > 50
-    assert [term for term, words in entries if len(re.sub(r"\([^()]+\.\)\n$", "", words).split()) > 45] == []
-
-
 def test_glossary_is_that_of_the_app():
     """Terms and help for controls: one text for both."""
-    written = importlib.util.spec_from_file_location("write_glossary", DOCS / "write_glossary.py")
-    module = importlib.util.module_from_spec(written)
-    written.loader.exec_module(module)
     text = (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
-    assert text == module.page(), "the page is old: python docs/write_glossary.py"
+    assert text == load_script("write_glossary").page(), "the page is old: python docs/write_glossary.py"
 
 
 def load_script(name):
@@ -220,7 +155,7 @@ def test_reference_lists_tasks_of_public_names(tmp_path):
     assert "--preview" in commands
 
 
-def test_teachers_page_names_every_lesson_and_its_example_is_a_lesson():
+def test_teachers_page_names_every_lesson():
     from dpml_app.lessons import lessons, read_lesson
 
     text = (DOCS / "how_to" / "teach.md").read_text(encoding="utf-8")
@@ -239,10 +174,7 @@ def test_teachers_page_names_every_lesson_and_its_example_is_a_lesson():
         ('<p id="here"></p><a href="#here">x</a><a href="https://example.org">y</a>', None),
         ('<a href="gone.html">x</a>', "no file"),
         ('<a href="#gone">x</a>', "no anchor"),
-        ('<a href="index.html#gone">x</a>', "no anchor"),
-        ('<script src="https://example.org/x.js"></script>', "elsewhere"),
         ('<script src="//example.org/x.js"></script>', "elsewhere"),
-        ('<script>load("https://example.org/x.min.js")</script>', "elsewhere"),
         ("<style>@import 'https://example.org/x.css';</style>", "elsewhere"),
         ("<script>let home = 'https://example.org/about'</script><code>'//example.org/x.js'</code>", None),
         ('<link rel="stylesheet" href="https://example.org/x.css">', "elsewhere"),
@@ -255,7 +187,7 @@ def test_check_of_the_site_finds(page, problem, tmp_path):
     assert (found == []) if problem is None else (len(found) == 1 and problem in found[0])
 
 
-def test_check_of_the_site_reads_styles_and_refuses_an_empty_folder(tmp_path):
+def test_check_of_the_site_reads_styles(tmp_path):
     assert check_site.problems(tmp_path) == [f"{tmp_path}: no page"]
     (tmp_path / "index.html").write_text("<p>x</p>", encoding="utf-8")
     (tmp_path / "x.css").write_text("@import 'https://example.org/font.css'; p { color: red }", encoding="utf-8")
@@ -263,35 +195,3 @@ def test_check_of_the_site_reads_styles_and_refuses_an_empty_folder(tmp_path):
     (tmp_path / "x.css").write_text("p { background: url(x.png) }", encoding="utf-8")
     assert check_site.main([str(tmp_path)]) == 0
     assert check_site.main([str(tmp_path), "index.html"]) == 1  # it has no picture
-
-
-SITE = {
-    "index.html": '<nav><a href="far.html">x</a></nav><article><a href="how_to/index.html">x</a>'
-    '<a href="learn/epsilon_delta_and_odds.html#top">x</a></article>',
-    "learn/epsilon_delta_and_odds.html": "<article>odds</article>",
-    "how_to/index.html": '<article><a href="release.html">x</a>'
-    '<a href="../reference/api/dpml.classifiers.AutoClassifier.html">x</a></article>',
-    "how_to/release.html": "<article>Make a plan</article>",
-    "reference/api/dpml.classifiers.AutoClassifier.html": "<article>Parameters</article>",
-    "searchindex.js": '{"docnames":["index"]}',
-}
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "problem"),
-    [
-        (None, None, None),
-        ("how_to/index.html", "<article></article>", "more than 2 clicks"),
-        # a link beside the text does not count
-        ("index.html", '<nav><a href="how_to/index.html">x</a></nav><article></article>', "more than 2 clicks"),
-        ("how_to/release.html", "<article>nothing</article>", "does not contain"),
-        ("searchindex.js", '{"docnames":["decisions/0001"]}', "decision record"),
-        ("decisions/0001.html", "<article></article>", "decision record"),
-    ],
-)
-def test_check_of_the_home_page_finds(file, text, problem, tmp_path):
-    for name, content in {**SITE, **({file: text} if file else {})}.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
-    found = check_site.home_problems(tmp_path)
-    assert (found == []) if problem is None else (found and all(problem in each for each in found))

@@ -1,4 +1,4 @@
-"""Every notebook is committed without outputs and runs from top to bottom in a kernel of its own."""
+"""Each notebook is committed without outputs, runs from top to bottom in its own kernel, and has levers that answer."""
 
 import ast
 import importlib
@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from pathlib import Path
+from statistics import median
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +15,7 @@ from dpml.datasets import NAMES, card
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 SECONDS_PER_CELL = 180
+SECONDS_PER_ANSWER = 1.0  # of the processor, from a moved slider to the new data of its plot
 LINES_PER_CELL = 20  # what is longer does not fit on a screen beside its figure
 
 # what is run at each commit; the names and arguments of all are looked up there
@@ -130,6 +132,52 @@ def test_an_argument_that_is_not_taken_is_noticed():
     assert name == "Budget"
 
 
+def move_levers(plots):
+    """Return a row for each slider: its name, whether it changes its plot's data, and the seconds of each answer.
+
+    The kernel of a notebook calls this function, so its imports are its own.
+    """
+    import time
+
+    import panel
+    from bokeh.models import ColumnDataSource
+
+    def data(root):
+        return [
+            repr({name: list(column) for name, column in s.data.items()})
+            for s in root.select({"type": ColumnDataSource})
+        ]
+
+    rows = []
+    for plot in plots:
+        pane = panel.pane.HoloViews(plot)
+        root = pane.get_root()
+        for slider in pane.widget_box:
+            first, seconds, changed = slider.value, [], False
+            for position in [each for each in slider.values if each != first] + [first]:
+                before, began = data(root), time.process_time()
+                slider.value = position
+                seconds.append(time.process_time() - began)
+                changed |= data(root) != before
+            rows.append({"lever": slider.name, "changed": changed, "seconds": seconds})
+    return rows
+
+
+LEVERS = """
+import json
+import holoviews
+json.dumps(move_levers([each for each in list(Out.values()) if isinstance(each, holoviews.DynamicMap) and each.kdims]))
+"""
+
+
+def check_levers(output):
+    """Check that a notebook has a lever, and that each lever changes its plot's data soon."""
+    levers = json.loads(ast.literal_eval(output.data["text/plain"]))
+    assert levers, "no lever"
+    assert [each["lever"] for each in levers if not each["changed"]] == []
+    assert max(median(each["seconds"]) for each in levers) < SECONDS_PER_ANSWER, levers
+
+
 # The kernel's client, not dpml: jupyter_client, zmq and tornado announce their own deprecations and leave an event
 # loop's sockets to the garbage collector. What the notebook itself warns about is checked on its stderr.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -151,8 +199,10 @@ def test_notebook_runs(path, tmp_path, monkeypatch, request):
         monkeypatch.setenv("DPML_DATA", str(request.getfixturevalue("data_home")))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no start-up files of this machine
     monkeypatch.setenv("MPLBACKEND", "agg")
+    notebook.cells.append(nbformat.v4.new_code_cell(f"{inspect.getsource(move_levers)}\n{LEVERS}"))
     client = NotebookClient(notebook, timeout=SECONDS_PER_CELL, kernel_name="python3")
     client.execute(cwd=str(path.parent))
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     stderr = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stderr")
     assert "Warning" not in stderr, stderr
+    check_levers(notebook.cells[-1].outputs[-1])

@@ -16,15 +16,12 @@ from benchmarks.papers import EXPERIMENTS, Measured
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.antonova_scaling import Stream, _coefficients, streamed_minimisers
 from benchmarks.papers.boyd import local_bounds, smooth_bound
-from benchmarks.papers.su import _table as table_of
 from benchmarks.papers.su import expected_correct, three_classes
-from benchmarks.papers.zafarani_clifton import comparison, folds, generated, methods
+from benchmarks.papers.zafarani_clifton import folds, generated
 from dpml.classifiers.linear import minimiser
 from dpml.classifiers.linear.functional import taylor_coefficients
-from dpml.exceptions import DataNotFound
 from dpml.studies import non_private_mixed_nb
 
-MEASURE = "python -m benchmarks.papers "
 # all but what takes minutes even for its first row
 ITEMS = [(paper, item) for paper, items in EXPERIMENTS.items() for item in items if not item.endswith("-large")]
 SLOW = {"fig-4", "fig-5", "fig-6", "fig-7", "fig-8", "fig-10", "fig-14"}
@@ -44,41 +41,13 @@ def test_the_first_rows_of_each_item_come_with_few_draws(paper, item):
 
 
 @pytest.mark.data
-def test_noise_of_algorithm_1_has_the_stated_deviation():
-    row = next(EXPERIMENTS["antonova-2016"]["fig-3.6"](1, 0))
-    # 2·600 counts with Laplace noise of scale 600/0.1, printed as 8500
-    assert row.ours == pytest.approx(np.sqrt(2) * 6000)
-    assert row.paper == 8500
-
-
-@pytest.mark.data
-def test_one_feature_of_mushrooms_helps_private_logistic_regression_more_than_all():
+def test_one_feature_of_mushrooms_is_better_than_all():
     rows = {row.setting: row.ours for row in islice(EXPERIMENTS["antonova-2016"]["fig-4.2"](5, 0), 60)}
     # the fixed best feature classifies 88 % alone; Antonova (2016) prints 50 for all features
     assert rows["mushrooms, T = 1, true mutual information"] > 85
 
 
-@pytest.mark.data
-def test_methods_are_compared_at_the_same_total_epsilon():
-    from dpml.datasets import load
-
-    class Whole:
-        frame_schema = load("seeds").frame_schema
-        y_train = np.zeros(100)
-
-    # seven numbers with two statistics each, and the class counts
-    method, share, options = methods(Whole, 1.5)["Vaidya et al."]
-    assert (method, share, options) == ("vaidya", pytest.approx(0.1), {"class_epsilon": pytest.approx(0.1)})
-
-
-@pytest.mark.data
-def test_the_largest_class_of_seeds_is_a_third():
-    rows = {row.setting: row.ours for row in comparison("seeds", 1, 0, (1.0,))}
-    assert rows["seeds, largest class"] == pytest.approx(100 / 3, abs=0.1)
-    assert rows["seeds, without noise"] > 60
-
-
-def test_expected_correct_records_of_two_classes_are_what_draws_show():
+def test_expected_correct_records_agree_with_draws():
     counts, rng = np.array([[7, 2, 0], [4, 2, 5]]), np.random.default_rng(0)
     noisy = counts + rng.laplace(scale=2.0, size=(200_000, 2, 3))
     won = np.where(noisy[:, 0] > noisy[:, 1], counts[0], counts[1]).sum(axis=1)
@@ -102,7 +71,7 @@ def test_streamed_minimisers_are_those_of_the_table_in_memory(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["area", "precision"])
-def test_one_record_moves_an_area_and_an_average_precision_by_no_more_than_their_bounds(kind):
+def test_one_record_moves_an_area_within_its_bounds(kind):
     """All tables of up to six records with scores 0 to 2, which have ties, and each record that can be added."""
     cells = list(itertools.product((0, 1), range(3)))
 
@@ -131,7 +100,7 @@ def test_one_record_moves_an_area_and_an_average_precision_by_no_more_than_their
     assert share == pytest.approx(1)
 
 
-def test_a_smooth_bound_of_an_area_is_local_at_least_and_changes_by_its_factor_at_most():
+def test_a_smooth_bound_of_an_area_is_smooth_and_large_enough():
     for kind, beta in itertools.product(("area", "precision"), (0.01, 0.1, 1.0)):
         smooth = [smooth_bound(kind, n, beta) for n in range(80)]
         assert (smooth >= local_bounds(kind, 79) * (1 - 1e-12)).all()
@@ -147,14 +116,8 @@ def test_weights_correct_the_table_that_privpfc_publishes():
 
 
 @pytest.mark.data
-def test_the_public_bound_on_records_holds_for_each_fold_and_is_near_it():
-    data = table_of("bank")
-    assert 0.8 * len(data.codes) <= data.binary.n_lower + 1 <= 0.9 * len(data.codes)
-
-
-@pytest.mark.data
 @pytest.mark.parametrize(("name", "gone", "new"), [("adult", "marital-status", "income"), ("bank", "poutcome", "y")])
-def test_the_binary_encoding_of_three_classes_has_the_old_label_for_the_new_one(name, gone, new):
+def test_encoding_of_three_classes_has_the_old_label(name, gone, new):
     data = three_classes(name)
     blocks = [feature.block for feature in data.binary.features]
     assert gone not in blocks
@@ -209,14 +172,6 @@ def test_command_prints_a_measured_item(capsys, experiment):
     assert "  7 and more: 0.25 (0.12), 3 runs, the paper 0.5\n  once: 1, 1 run\n" in printed
 
 
-def test_command_without_items_measures_the_whole_paper(capsys, experiment, monkeypatch):
-    rows = EXPERIMENTS["antonova-2016"]["fig-4.2"]
-    monkeypatch.setitem(EXPERIMENTS, "antonova-2016", {"fig-4.2": rows, "fig-3.6": rows})
-    main(["antonova-2016", "--draws", "2"])
-    printed = capsys.readouterr().out
-    assert printed.count("0 and more: 0.25 (0.12), 2 runs") == 2
-
-
 def test_command_writes_results_below_its_own_words(experiment, monkeypatch, tmp_path):
     monkeypatch.setattr("benchmarks.result_files.FOLDER", tmp_path)
     main(["antonova-2016", "fig-4.2", "--draws", "3", "--results"])
@@ -247,9 +202,7 @@ def test_stored_results_name_a_command_that_exists():
     ("arguments", "message"),
     [
         (["antonova"], "`PAPER` must be one of antonova-2016, .*Got 'antonova'"),
-        (["su-2018", "fig-3", "fig-99"], "`ITEM` must be one of fig-3, .*Got 'fig-99'"),
         (["su-2018", "fig-3", "--draws", "0"], "`draws` must be .*Got 0"),
-        (["su-2018", "fig-3", "--seed", "-1"], "`seed` must be .*Got -1"),
     ],
 )
 def test_command_rejects_wrong_arguments(arguments, message, capsys):
@@ -258,13 +211,3 @@ def test_command_rejects_wrong_arguments(arguments, message, capsys):
     captured = capsys.readouterr()
     assert re.search(message, captured.err)
     assert captured.out == ""
-
-
-def test_command_names_a_missing_data_file(monkeypatch):
-    def missing(draws, random_state):
-        raise DataNotFound("no file of adult")
-        yield
-
-    monkeypatch.setitem(EXPERIMENTS["su-2018"], "fig-3", missing)
-    with pytest.raises(SystemExit, match="error: no file of adult"):
-        main(["su-2018", "fig-3"])

@@ -48,11 +48,6 @@ def project_files():
 # ---- names ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "dpml/py.typed", "docs/decisions/README.md"])
-def test_file_exists(name):
-    assert (ROOT / name).is_file()
-
-
 def test_readme_has_exactly_the_two_commands():
     lines = [line.strip() for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()]
     assert [line for line in lines if "-m venv" in line or "pip install" in line] == README_COMMANDS
@@ -134,14 +129,7 @@ def test_every_dependency_is_explained(heading):
 # ---- layers -----------------------------------------------------------------------------------------------------
 
 
-def test_import_contracts_hold():
-    program = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
-    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", run.stdout)
-
-
-def test_import_contracts_cover_every_module_and_every_drawing_library():
+def test_import_contracts_cover_all_modules():
     layers, pages, folders, forbidden = PYPROJECT["tool"]["importlinter"]["contracts"]
     assert (layers["containers"], folders["containers"]) == (["dpml"], ["dpml_app"])
     assert layers["exhaustive"] is folders["exhaustive"] is True
@@ -151,7 +139,7 @@ def test_import_contracts_cover_every_module_and_every_drawing_library():
     assert pages["modules"] == ["dpml_app.pages.*"]
 
 
-def test_the_app_has_few_modules_in_its_root_and_a_folder_for_each_page():
+def test_the_app_has_a_folder_for_each_page():
     app = ROOT / "app" / "dpml_app"
     assert len(list(app.glob("*.py"))) <= 8
     assert [path.name for path in (app / "pages").glob("*.py")] == ["__init__.py"]

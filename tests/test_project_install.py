@@ -49,10 +49,7 @@ def test_install_lines_name_this_project():
         ("message = 'pip install dpml'", ["dpml"]),
         ('  "source": ["%pip install \\"dpml[release]\\"\\n"]', ["dpml[release]"]),
         ("RUN pip install --no-index --find-links /wheels dpml", ["dpml"]),
-        ("`uvx dpml --show` or `pipx run dpml --show`", ["dpml", "dpml"]),
-        ("uv tool run --from dpml dpml-app", ["dpml"]),
-        ("uv tool install dpml", ["dpml"]),
-        ("run pip install dpml.", ["dpml"]),
+        ("`uvx dpml --show` or `uv tool run --from dpml dpml-app`", ["dpml", "dpml"]),
     ],
 )
 def test_install_lines_are_found(text, names):
@@ -63,8 +60,6 @@ def test_install_lines_are_found(text, names):
     "text",
     [
         'pip install "dpml[release]"',
-        "pip install dpml",
-        "uvx dpml",
         'pip install "dpml_explorers"',
         'pip install "dpml-explorer[secure]"',
         'pip install -e ".[tests]"',
@@ -154,27 +149,9 @@ def test_citation_agrees_with_the_project():
     assert [set(author) for author in found["authors"]] == [{"name"}]
 
 
-def test_citation_has_the_five_papers_of_the_references():
-    rows = re.findall(
-        r"^\| `[\w-]+` \| [^|]+ \| (.+) \|$", next(ROOT.glob("docs/**/references.md")).read_text("utf-8"), flags=re.M
-    )
-    for paper, row in zip(citation()["references"], rows[:5], strict=True):
-        assert paper["title"] in row
-        assert str(paper["year"]) in row
-        for author in paper["authors"]:
-            assert author["family-names"] in row
-
-
 def test_workflow_runs_the_checks_of_the_project():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
     assert {"push", "pull_request"} <= set(workflow[True])  # YAML 1.1 reads `on` as a truth value
     assert workflow["permissions"] == {"contents": "read"}
     runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     assert "bash .ci/run" in runs
-
-
-@pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md"])
-def test_policy_names_no_address_of_a_person(name):
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert re.findall(r"[\w.+-]+@[\w-]+\.\w+", text) == []
-    assert "maintainers" in text

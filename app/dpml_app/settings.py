@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import param
@@ -187,28 +187,23 @@ class Shared(param.Parameterized):
                 )
         return problems
 
-    def fit(self, n_features: int, row_bound: int, names: Collection[str] | None = None) -> list[str]:
-        """Lower what a data set does not have, of `names` if they are given; return a sentence for what was chosen.
+    def fit(self, n_features: int) -> str:
+        """Lower the number of features to that of a data set; return a sentence if a person has chosen another one.
 
-        What nobody chose is lowered without a word: a person who brings a small table has not asked for 20 features.
+        A person who brings a small table has not chosen 20 features.
 
         >>> settings = Shared()
-        >>> settings.fit(18, 18), settings.n_features
-        ([], 18)
+        >>> settings.fit(18), settings.n_features
+        ('', 18)
         >>> settings.n_features = 25
-        >>> settings.fit(18, 18)
-        ['n_features = 25 lowered to 18: census has 18 features.']
+        >>> settings.fit(18)
+        'n_features = 25 lowered to 18: census has 18 features.'
         """
-        changes = []
-        for name, most, what in (
-            ("n_features", min(n_features, MOST_FEATURES), "features"),
-            ("row_bound", min(row_bound, MOST_FEATURES), "ones at most in a record"),
-            ("select_row_bound", min(row_bound, MOST_FEATURES), "ones at most in a record"),
-            ("select_feature", n_features, "features"),
-        ):
-            if (names is None or name in names) and getattr(self, name, 0) > most:
-                if getattr(self, name) != self.param[name].default:
-                    lowered = f"{name} = {getattr(self, name)} lowered to {most}"
-                    changes.append(f"{lowered}: {uploaded_table.display_name(self.dataset)} has {most} {what}.")
-                setattr(self, name, most)
-        return changes
+        most, chosen = min(n_features, MOST_FEATURES), self.n_features
+        if chosen <= most:
+            return ""
+        self.n_features = most
+        if chosen == self.param["n_features"].default:
+            return ""
+        title = uploaded_table.display_name(self.dataset)
+        return f"n_features = {chosen} lowered to {most}: {title} has {most} features."

@@ -95,7 +95,7 @@ function disconnected() {
   const again = async () => {
     try {
       // not the page, for which a session would be made; a server without this address answers, too
-      const answer = await fetch("health", {cache: "no-store"})
+      const answer = await fetch("healthz", {cache: "no-store"})
       if (answer.status < 500) {
         try { sessionStorage.setItem(AGAIN, "1") } catch { /* see above */ }
         location.reload()

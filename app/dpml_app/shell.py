@@ -12,12 +12,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import panel as pn
 import panel_material_ui as pmui
 import segno
-from bokeh.application.application import SessionContext
 from bokeh.document import Document
 from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
@@ -27,18 +25,15 @@ from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
-from dpml_app.core.page import BasePage, one_message
+from dpml_app.core.page import FLUSH, BasePage, one_message
 from dpml_app.core.report import report_of
 from dpml_app.data import real_data
 from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
 from dpml_app.lessons import NOWHERE, ClassSession, LessonPosition, panel, position_of
 from dpml_app.page_list import PAGES
-from dpml_app.serving import light, log
-from dpml_app.serving.arrivals import Arrivals
-from dpml_app.serving.document import CUT
+from dpml_app.serving import log
 from dpml_app.serving.idle import Idle, most_minutes
-from dpml_app.serving.memory import give_back_soon
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
 
@@ -81,6 +76,8 @@ class Shell:
         self.coded = ColumnDataSource({"payload": ["{}"]}, name="coded")
         # whether the server is about to close an idle session
         self.ended = ColumnDataSource({"idle": [False]}, name="ended")
+        # changes after each message, see `one_message`
+        self.flush = ColumnDataSource({"count": [0]}, name=FLUSH)
         self.class_session = ClassSession(pn.state.curdoc)
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), sizing_mode="stretch_width", margin=0)
@@ -126,7 +123,7 @@ class Shell:
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
         every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning, self.ended)
-        return {s.name: s for s in (*every, self.asking, self.coded, *self.class_session.sources)}
+        return {s.name: s for s in (*every, self.flush, self.asking, self.coded, *self.class_session.sources)}
 
     @property
     def shown(self) -> BasePage:
@@ -305,7 +302,6 @@ class Shell:
         if self.live:
             log.event("closed", session=self._session_id, seconds=round(time.monotonic() - self._began, 1))
             self.live = False
-            give_back_soon()
         if self._watching is not None:
             self._watching.cancel()
         self.class_session.leave()
@@ -323,22 +319,14 @@ class Shell:
         self._attached = exchange(pool(), self._attached, table)
 
 
-# a session's pages, from its first step to its second
-PREPARED: WeakKeyDictionary[SessionContext, Shell] = WeakKeyDictionary()
-
-
 def build_app() -> Frame:
     """Return a new app; in a server it takes its settings from the link and starts to compute once it is shown."""
     doc = pn.state.curdoc
-    if doc is not None:
-        Arrivals.join(doc, prepare)
-    shell = PREPARED.pop(doc.session_context, None) if doc is not None and doc.session_context is not None else None
-    shell = shell or _linked(doc)
+    shell = Shell()
+    shell.link(_arguments(doc))
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.places = shell.places
     template.add_variable("css", STYLES)
-    template.add_variable("light", light)
-    template.add_variable("components", compat.components())
     pages = {
         n: (page.title, page.question, page.lead, page.can_pin(), page.has_more, page.groups)
         for n, page in PAGES.items()
@@ -349,7 +337,6 @@ def build_app() -> Frame:
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
     template.add_variable("texts", panel.texts())
-    template.add_variable("cut", CUT)
     template.add_panel("theme", pmui.ThemeToggle(css_classes=["theme-toggle"]))
     template.add_panel("alerts", shell.alerts)
     if doc is not None and doc.session_context is not None:
@@ -359,18 +346,6 @@ def build_app() -> Frame:
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())
     return template
-
-
-def prepare(doc: Document) -> None:
-    """Make the first half of an app, its pages, ahead of `build_app`."""
-    if doc.session_context is not None:
-        PREPARED[doc.session_context] = _linked(doc)
-
-
-def _linked(doc: Document | None) -> Shell:
-    shell = Shell()
-    shell.link(_arguments(doc))
-    return shell
 
 
 def _arguments(doc: Document | None) -> dict[str, str]:

@@ -19,7 +19,6 @@ from dpml.datasets import Dataset
 from dpml.datasets.own import CUTS, own_dataset
 from dpml.exceptions import DpmlError, TableTooLarge
 from dpml.schema import Schema
-from dpml_app.serving import shared
 from dpml_app.serving.clients import current_client
 from dpml_app.serving.limits import CLIENT_MB, SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull, most
 
@@ -124,7 +123,6 @@ def attach(table: UploadedTable) -> None:
         _check_room(client, table.bytes)
         _HELD[table.name] = table
         _CLIENTS[table.name] = client
-        shared.hold(shared.TABLES, _held_bytes())
 
 
 class UploadRoom:
@@ -142,7 +140,6 @@ class UploadRoom:
         with _CHANGING:
             _check_room(self._client, size - _UPLOADS.get(id(self), ("", 0))[1])
             _UPLOADS[id(self)] = self._client, size
-            shared.hold(shared.TABLES, _held_bytes())
 
     def free(self) -> None:
         """Give it all back."""
@@ -151,13 +148,12 @@ class UploadRoom:
 
 def _free(key: int) -> None:
     with _CHANGING:
-        if _UPLOADS.pop(key, None) is not None:
-            shared.hold(shared.TABLES, _held_bytes())
+        _UPLOADS.pop(key, None)
 
 
 def _check_room(client: str, more: int) -> None:
     """Raise `ServerFull` where a client, or all of them, would hold more than they may."""
-    if _held_bytes() + shared.others(shared.TABLES) + more > 1e6 * most(TABLES_MB):
+    if _held_bytes() + more > 1e6 * most(TABLES_MB):
         raise ServerFull("the server has no memory left for tables. Try again later")
     allowed = most(CLIENT_MB)
     if _held_bytes(client) + more > 1e6 * allowed:
@@ -206,5 +202,4 @@ def drop(name: str) -> None:
     """Let a table go."""
     with _CHANGING:
         _CLIENTS.pop(name, None)
-        if isinstance(_HELD.pop(name, None), UploadedTable):
-            shared.hold(shared.TABLES, _held_bytes())
+        _HELD.pop(name, None)

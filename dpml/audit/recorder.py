@@ -451,7 +451,7 @@ def _of_pandas(value: Any) -> list[Any]:
 
 def _charges(budget: Budget) -> list[Any]:
     """Return the rows of a budget's ledger, without the table that a user gets."""
-    with budget._ledger.look() as book:
+    with budget._ledger.read() as book:
         return [
             [charge[key] for key in ("label", "name", "epsilon", "delta", "rho")] for charge in book.below(budget._id)
         ]

@@ -358,7 +358,7 @@ class Encoder:
     numeric: bool = True
 
     @classmethod
-    def of(cls, outputs: Any) -> Encoder:
+    def from_outputs(cls, outputs: Any) -> Encoder:
         """Fit an encoder to some outputs."""
         array = _numbers(outputs)
         if array is not None:
@@ -630,7 +630,7 @@ class CounterexampleSearch:
     def attack(self, pair: Pair, n: int, *, slow: int = 0) -> list[_Attack]:
         """Return one attack for each classifier, trained on n draws, with its event chosen on n others."""
         outputs = [self.draw(data, min(n, CHUNK)) for data in pair]
-        encoder = Encoder.of(_joined(*outputs))
+        encoder = Encoder.from_outputs(_joined(*outputs))
         read = [encoder(out) for out in outputs]
         if n > CHUNK:
             read = [

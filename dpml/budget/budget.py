@@ -25,10 +25,10 @@ from dpml.budget.ledger import (
     Part,
     RunningTotals,
     Terms,
+    delay_signals,
     down,
     exact,
     nearest,
-    signals_held,
     up,
 )
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
@@ -241,7 +241,7 @@ class Budget:
             for holder in self._lineage():
                 holder._check(totals.parts[holder._id], after[holder._id], asked)
 
-        with signals_held():
+        with delay_signals():
             self._ledger.record([{"part": self._id, "name": self._part, **row} for row in rows], check)
             self._ledger.charges_made += len(rows)
 
@@ -274,7 +274,7 @@ class Budget:
         return nearest(self._spent()[0])
 
     def _spent(self) -> tuple[int, int]:
-        with self._ledger.look() as totals:
+        with self._ledger.read() as totals:
             part = totals.parts[self._id]
             total, begun = part.total, part.begun
         return self._cost(total, begun)
@@ -289,7 +289,7 @@ class Budget:
         """One row for each charge, oldest first: label, part, epsilon, delta, rho, relation."""
         import pandas as pd  # a process that only charges needs no table
 
-        with self._ledger.look() as totals:
+        with self._ledger.read() as totals:
             charges = list(totals.below(self._id))
         names = {"label": "label", "part": "name", "epsilon": "epsilon", "delta": "delta", "rho": "rho"}
         # Arrow's texts, which pandas takes where they are installed, cannot hold every label

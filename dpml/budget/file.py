@@ -66,15 +66,15 @@ class FileLedger(Ledger):
     def open(cls, terms: Terms, path: str, must_exist: bool = False) -> FileLedger:
         """Open a ledger and check all of it, or start a new one."""
         ledger = cls(terms, path)
-        if not ledger._stands():
+        if not ledger._exists():
             if must_exist:
                 raise LedgerUnavailable(path, "does not exist, and must_exist=True forbids starting it")
             ledger._create()
-        with ledger.look():
+        with ledger.read():
             return ledger
 
     @contextmanager
-    def look(self) -> Iterator[RunningTotals]:
+    def read(self) -> Iterator[RunningTotals]:
         """Return a context that holds the current entries still."""
         with self._transaction("BEGIN"):
             yield self._totals
@@ -104,7 +104,7 @@ class FileLedger(Ledger):
 
     # ---- the file ---------------------------------------------------------------------------------------------
 
-    def _stands(self) -> bool:
+    def _exists(self) -> bool:
         """Return whether the file exists, before SQLite opens it."""
         if self._is_file():
             return True

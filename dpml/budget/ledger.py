@@ -220,7 +220,7 @@ class Ledger:
             yield
 
     @contextmanager
-    def look(self) -> Iterator[RunningTotals]:
+    def read(self) -> Iterator[RunningTotals]:
         """Return a context that holds the current entries still."""
         with self._mine():
             yield self._totals
@@ -274,7 +274,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def signals_held() -> Iterator[None]:
+def delay_signals() -> Iterator[None]:
     """Return a context in which Ctrl-C and SIGTERM wait until its end. Only the main thread receives signals."""
     if threading.current_thread() is not threading.main_thread():
         yield

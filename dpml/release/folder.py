@@ -178,9 +178,9 @@ class HeldFolder:
 
     def write(self, contents: Mapping[str, bytes]) -> Path:
         """Write all files, and return the folder. Ctrl-C and SIGTERM wait until they are written."""
-        from dpml.budget.ledger import signals_held
+        from dpml.budget.ledger import delay_signals
 
-        with signals_held():
+        with delay_signals():
             try:
                 self._reserve.unlink()
                 shutil.copymode(self.path, self._draft)

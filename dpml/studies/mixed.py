@@ -367,7 +367,8 @@ class AutoStudy:
     def _on_one_grid(self, epsilon: float, plan: Plan, n: int, rng: np.random.Generator) -> Iterable[FloatArray]:
         """Yield the log probabilities of the test records by n models of one grid."""
         options: dict[str, Any] = {"relation": self.relation, "draws": n, "rng": rng}
-        models: list[Any] = release_table(Layout.of(self.schema), self._train, self.y_train, plan, epsilon, **options)
+        layout = Layout.from_schema(self.schema)
+        models: list[Any] = release_table(layout, self._train, self.y_train, plan, epsilon, **options)
         where = models[0].located(self._test)
         return (model.log_probabilities_at(*where) for model in models)
 

@@ -36,7 +36,7 @@ BLOCK = 1 << 20
 # bytes of lines that are not ASCII, from which an encoding is detected
 LOOKED_AT = 1 << 16
 # the encoding that is named among those that read a file alike
-USUAL = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "cp932", "big5", "mac_roman", "koi8_r", "cp866")
+ENCODINGS = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "cp932", "big5", "mac_roman", "koi8_r", "cp866")
 # a file in two encodings has at least this share of its lines that are not ASCII in UTF-8
 LEAST_UTF8 = 0.2
 CANDIDATES, CELLS = 4, 3
@@ -106,7 +106,7 @@ def _likely_encodings(file: BinaryIO, questions: Questions) -> list[str]:
     texts: dict[str, str] = {}
     for match in from_bytes(sample):
         alike = [match.encoding, *match.could_be_from_charset]
-        encoding = next((each for each in USUAL if each in alike), match.encoding)
+        encoding = next((each for each in ENCODINGS if each in alike), match.encoding)
         texts.setdefault(encoding, str(match))
     western = sample.decode("cp1252", "replace")
     if "cp1252" not in texts and "\ufffd" not in western:

@@ -12,14 +12,15 @@ from dpml_app.data.facts import dataset_note
 from dpml_app.data.offered import OF_TWO_CLASSES
 from dpml_app.drawing.figure import edges
 from dpml_app.page_list import PAGES
-from dpml_app.pages.explore import compute, words
-from dpml_app.pages.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
-from dpml_app.pages.explore.settings import ExploreValues
+from dpml_app.pages.explore import compute, text
+from dpml_app.pages.explore.compute import ExploreValues
+from dpml_app.pages.explore.figures import MapFigure, SelectionFigure
 from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.text.phrases import certainty, factor, right_of_hundred, risk
 
 from dpml.datasets import NAMES, card, load
+from dpml.studies import SelectedNBStudy
 
 
 def test_every_data_set_of_two_classes_is_offered():
@@ -58,14 +59,13 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
         ("draws", 12.5),
         ("n_features", 0),
         ("selection_share", 1),
-        ("row_bound", -1),
         ("seed", -1),
         ("threshold_percentile", 100),
         ("relation", "both"),
         ("dataset", "iris"),
         ("reg_lambda", None),
-        ("select_feature", -3),
-        ("select_score", "best"),
+        ("select_draw", -3),
+        ("select_order", "best"),
         ("audit_table", "xyz"),
         ("train_methods", ["binned", "magic"]),
         ("train_methods", "binned"),
@@ -94,22 +94,14 @@ def test_good_values_are_kept_beside_bad_ones():
 
 
 def test_fit_lowers_what_a_data_set_does_not_have():
-    settings = Settings(n_features=50, row_bound=12)
-    changes = settings.fit(24, 3)
-    assert (settings.n_features, settings.row_bound) == (24, 3)
-    assert len(changes) == 2
-    assert settings.fit(24, 3) == []
+    settings = Settings(n_features=50)
+    assert settings.fit(24).startswith("n_features = 50 lowered to 24")
+    assert settings.n_features == 24
+    assert settings.fit(24) == ""
 
 
 def test_keys_hold_what_a_method_depends_on_and_nothing_else():
     values = ExploreValues.of(Settings())
-    relevant = {
-        "published": {"threshold_percentile"},
-        "count": {"threshold_percentile", "n_features", "selection_share"},
-        "mutual_information": {"threshold_percentile", "n_features", "selection_share"},
-        "row-bounded": {"row_bound"},
-        "logistic": {"reg_lambda"},
-    }
     common = {"dataset", "relation", "draws", "seed"}
     other = {
         "dataset": "toy",
@@ -119,7 +111,6 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         "threshold_percentile": 70,
         "n_features": 3,
         "selection_share": 0.2,
-        "row_bound": 5,
         "draws": 60,
         "seed": 9,
         "hand_model": "logistic",
@@ -127,11 +118,6 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         "wanted": 80.0,
     }
     assert set(other) == set(values.names())
-    for method, own in relevant.items():
-        key = values.accuracy_key(method, 0.5)
-        moved = {n for n in values.names() if replace(values, **{n: other[n]}).accuracy_key(method, 0.5) != key}
-        assert moved == common | own
-        assert values.accuracy_key(method, 0.6) != key
     for model, own in (("naive-bayes", "threshold_percentile"), ("logistic", "reg_lambda")):
         now, levers = replace(values, hand_model=model), {own, "selection_share", "map_score", "hand_model"}
         others = {n: other[n] for n in values.names()} | {
@@ -144,24 +130,18 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         drawn = {"draws"} if model == "naive-bayes" else set()  # five for a cell of logistic regression
         assert moved_by(lambda v: v.map_key(4)) == common - {"draws"} | drawn | levers
         assert moved_by(lambda v: v.roc_key()) == common | levers | {"epsilon", "n_features"}
-        assert moved_by(lambda v: v.hand_key(0.5)) == common - {"draws"} | levers | {"n_features"}
-        hash((now.map_key(4), now.roc_key(), now.hand_key(0.1)))
+        assert moved_by(lambda v: v.custom_key(0.5)) == common - {"draws"} | levers | {"n_features"}
+        hash((now.map_key(4), now.roc_key(), now.custom_key(0.1)))
 
 
 # ---- computation --------------------------------------------------------------------------------------------------
 
 
-def test_same_arguments_same_values():
-    key = ("toy", "row-bounded", "add-remove", 0.5, (0,), 12, 3)
-    first = measures.accuracy(*key)
-    assert first.shape == (12,)
-    assert (measures.accuracy(*key) == first).all()
-    assert (measures.accuracy(*key[:-1], 4) != first).any()
-
-
 def test_map_row_has_the_draws_of_the_library():
     row = compute.map_row("toy", "add-remove", (0.5, 2.0), "naive-bayes", "count", (5, 0.5, 65), 10, 0)
-    single = measures.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
+    study = SelectedNBStudy(load("toy"), "count")
+    options = {"n_features": 5, "selection_share": 0.5, "threshold_percentile": 65}
+    single = study(2.0, draws=10, rng=np.random.default_rng(0), **options)["accuracy"]
     assert row.shape == (2, 10)
     assert (row[1] == single).all()
 
@@ -181,18 +161,6 @@ def test_ladder_is_increasing_and_ends_where_it_can(n_total):
     assert list(ladder) == sorted(set(ladder))
     assert ladder[0] == 1
     assert ladder[-1] == (n_total if n_total <= 1000 else 100)
-
-
-def test_statistics_that_are_slow_are_made_once():
-    key = measures.statistic_key("toy", "row-bounded", 0.5, (3,))
-    assert key == ("tables", "toy", 3)
-    assert not measures.is_here(key)
-    made = measures.statistic(*key)
-    assert measures.is_here(key)
-    assert measures.statistic(*key) is made
-    assert not made.flags.writeable
-    assert measures.statistic_key("toy", "published", 0.5, (65,)) is None
-    assert measures.is_here(None)
 
 
 # ---- words and figures ----------------------------------------------------------------------------------------------
@@ -216,28 +184,28 @@ def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
     nobody = np.empty((3, 0))
     found = {"accuracy": draws, "recall": nobody, "groups": nobody}
     best = {"accuracy": without, "recall": nobody[0], "groups": nobody[0]}
-    text = words.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, 0.83, best)
-    assert ("</i>3.0 noise" in text) == ("</i>2.0 simpler method" in text) == (private == 0.80)
-    assert expected in text
+    said = text.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, 0.83, best)
+    assert ("</i>3.0 noise" in said) == ("</i>2.0 simpler method" in said) == (private == 0.80)
+    assert expected in said
     for share in (private, without, private + 0.009):
-        assert words.percent(share) in text
-    assert f"{100 * private - 0.9:.1f}–" in text
-    assert "loses most" not in text
+        assert text.percent(share) in said
+    assert f"{100 * private - 0.9:.1f}–" in said
+    assert "loses most" not in said
 
 
 def test_the_parts_of_the_cost_add_up_as_they_are_shown():
     nobody = np.empty((3, 0))
     found = {"accuracy": np.full(3, 0.8422), "recall": nobody, "groups": nobody}
     best = {"accuracy": 0.8824, "recall": nobody[0], "groups": nobody[0]}
-    text = words.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, 0.8548, best)
+    said = text.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, 0.8548, best)
     shown = ("<b>4.0</b> percentage points", "</i>1.3 noise", "</i>2.7 simpler method")
-    assert [words for words in shown if words not in text] == []
+    assert [each for each in shown if each not in said] == []
 
 
 def test_headline_without_results_claims_none():
-    text = words.headline(SimpleNamespace(epsilon=1.0), PEOPLE, None, None, None)
-    assert "ε = 1" in text
-    assert "accura" not in text
+    said = text.headline(SimpleNamespace(epsilon=1.0), PEOPLE, None, None, None)
+    assert "ε = 1" in said
+    assert "accura" not in said
 
 
 def test_cost_by_group_names_each_class_and_group_with_its_interval():
@@ -247,18 +215,14 @@ def test_cost_by_group_names_each_class_and_group_with_its_interval():
         "groups": np.array([[0.9, 0.5], [0.9, 0.5]]),
     }
     without = {"accuracy": 0.8, "recall": np.array([0.95, 0.6]), "groups": np.array([0.85, 0.75])}
-    text = words.cost_by_group(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
-    assert "all <b>15.0</b> (10.5 to 19.5)" in text
-    assert "&lt;=50K <b>10.0</b>" in text
-    assert "&gt;50K <b>20.0</b> (11.0 to 29.0)" in text
-    assert "sex: female <b>−5.0</b> (−5.0 to −5.0)" in text
-    assert "25 ≤ age &lt; 35 <b>25.0</b>" in text
-    assert words.percent(0.95) in text
-    short = words.cost_extremes(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
-    assert "all <b>15.0</b>" in short
-    assert "Highest: 25 ≤ age &lt; 35 <b>25.0</b>" in short
-    assert "Lowest: sex: female <b>−5.0</b>" in short
-    assert "The group <b>25 ≤ age &lt; 35</b> loses most: 25.0 points." in words.headline(
+    said = text.cost_by_group(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
+    assert "all <b>15.0</b> (10.5 to 19.5)" in said
+    assert "&lt;=50K <b>10.0</b>" in said
+    assert "&gt;50K <b>20.0</b> (11.0 to 29.0)" in said
+    assert "sex: female <b>−5.0</b> (−5.0 to −5.0)" in said
+    assert "25 ≤ age &lt; 35 <b>25.0</b>" in said
+    assert text.percent(0.95) in said
+    assert "The group <b>25 ≤ age &lt; 35</b> loses most: 25.0 points." in text.headline(
         SimpleNamespace(epsilon=0.1), PEOPLE, found, 0.8, without
     )
 
@@ -277,13 +241,13 @@ def test_what_epsilon_hides_is_rounded_up_and_never_down(epsilon):
 def test_map_readout_names_the_nearest_epsilon():
     best = {"epsilon": [0.1, 1.0], "n_features": [3, 20], "accuracy": [0.7, 0.9], "error": [0.1, 0.002]}
     best |= {"least": [3, 10], "most": [3, 50]}
-    text = words.map_readout(SimpleNamespace(epsilon=0.8, n_features=5), best, np.array([0.8]))
-    assert "At ε = 1" in text
-    assert "the best T tried is <b>20</b>" in text
-    assert "± 0.2" in text
-    assert "from 10 to 50" in text
-    assert "as accurate" not in words.map_readout(SimpleNamespace(epsilon=0.1, n_features=5), best, np.array([0.8]))
-    assert words.percent(0.8) in text
+    said = text.map_readout(SimpleNamespace(epsilon=0.8, n_features=5), best, np.array([0.8]))
+    assert "At ε = 1" in said
+    assert "the best T tried is <b>20</b>" in said
+    assert "± 0.2" in said
+    assert "from 10 to 50" in said
+    assert "as accurate" not in text.map_readout(SimpleNamespace(epsilon=0.1, n_features=5), best, np.array([0.8]))
+    assert text.percent(0.8) in said
 
 
 def test_dataset_note_escapes_class_names():
@@ -315,19 +279,6 @@ def test_map_marks_the_best_only_when_complete():
     figure.outdate("map")
     assert set(figure.cells.data["alpha"]) == {0.3}
     assert len(figure.best.data["epsilon"]) == 0
-
-
-def test_outdated_curve_stays_faded_until_complete():
-    chart = AccuracyFigure()
-    curve, stale = chart.curves["count"], chart.stale["count"]
-    chart.show("count", {0.1: np.array([0.5, 0.7])}, complete=True)
-    chart.outdate("count")
-    assert list(stale.data["mean"]) == [0.6]
-    assert len(curve.data["mean"]) == 0
-    chart.show("count", {0.1: np.array([0.8])}, complete=False)
-    assert len(stale.data["mean"]) == 1
-    chart.show("count", {0.1: np.array([0.8])}, complete=True)
-    assert len(stale.data["mean"]) == 0
 
 
 def test_features_with_like_names_get_labels_of_their_own():

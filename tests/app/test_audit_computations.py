@@ -5,8 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app.pages.audit import compute, controls, draws, words
-from dpml_app.pages.audit.settings import AuditSettings, AuditValues
+from dpml_app.pages.audit import compute
+from dpml_app.pages.audit import text as texts
+from dpml_app.pages.audit.compute import AuditSettings, AuditValues
+from dpml_app.pages.audit.page import methods
 
 from dpml.audit import audit, audit_outputs, exact_epsilon
 from dpml.audit.cases import AUDITED
@@ -145,7 +147,7 @@ def test_known_probabilities_are_those_of_the_draws(name):
     exact = compute.exact(key(name, edited=edited))
     for side in (0, 1):
         assert sum(p[side] for p in exact["outputs"].values()) == pytest.approx(1)
-    step, labels, _, known = words.picture_labels(
+    step, labels, _, known = texts.picture_labels(
         AUDITED[name], compute.step(key(name, edited=edited), 0, 0.95, 9), exact
     )
     picture = step["picture"]
@@ -210,29 +212,29 @@ def test_no_output_of_an_honest_method_is_beyond_its_claim(name):
     relation = entry.relations[0]
     for seed in range(5):
         step = compute.step(key(name, relation=relation), seed, CONFIDENCE, 9)
-        assert not draws.allowed(step, None, 1.0, entry.delta, CONFIDENCE)["broken"].any()
+        assert not compute.allowed(step, None, 1.0, entry.delta, CONFIDENCE)["broken"].any()
 
 
 def test_an_output_beyond_the_claim_is_told_by_its_exact_probability_and_by_draws():
     entry, exact = AUDITED["private-threshold-testing"], compute.exact(key("private-threshold-testing"))
-    step, _labels, _axis, known = words.picture_labels(
+    step, _labels, _axis, known = texts.picture_labels(
         entry, compute.step(key("private-threshold-testing"), 0, CONFIDENCE, 9), exact
     )
     for probabilities in (known, None):
-        limits = draws.allowed(step, probabilities, 1.0, 0.0, CONFIDENCE)
+        limits = compute.allowed(step, probabilities, 1.0, 0.0, CONFIDENCE)
         # only one feature passes: impossible with D
         impossible = step["picture"]["first"] == 0
         assert limits["broken"][1].tolist() == (impossible & (step["picture"]["second"] > 0)).tolist()
         assert not limits["broken"][0].any()
-    exactly = draws.allowed(step, known, 1.0, 0.0, CONFIDENCE)
+    exactly = compute.allowed(step, known, 1.0, 0.0, CONFIDENCE)
     first = np.array([pair[0] for pair in known])
     assert exactly["most"][1] == pytest.approx(np.minimum(math.e * first, 1))
     # a claim that is large enough allows what is possible on both sides
-    assert not draws.allowed(step, [(0.1, 0.9)] * len(known), math.log(9.1), 0.0, CONFIDENCE)["broken"].any()
+    assert not compute.allowed(step, [(0.1, 0.9)] * len(known), math.log(9.1), 0.0, CONFIDENCE)["broken"].any()
 
 
 def verdict_of(name, exact, step, **changes):
-    return words.verdict(AUDITED[name], values(name, **changes), exact, step)
+    return texts.verdict(AUDITED[name], values(name, **changes), exact, step)
 
 
 def test_verdicts():
@@ -281,9 +283,8 @@ def test_exact_event_is_one_of_the_outputs():
     assert exact_epsilon(*sides)[0] == math.inf
 
 
-def test_every_method_is_in_the_list_once_with_its_source():
-    listed = [one for group in controls.groups() for one in group["methods"]]
-    assert sorted(one["value"] for one in listed) == sorted(AUDITED)
-    assert all(one["words"] == AUDITED[one["value"]].citation for one in listed)
-    fails = {one["value"] for one in listed if one["shown"].startswith("✗")}
+def test_every_method_is_in_the_list_once_with_its_sign():
+    listed = methods()
+    assert sorted(listed.values()) == sorted(AUDITED)
+    fails = {key for title, key in listed.items() if title.startswith("✗")}
     assert fails == {name for name, entry in AUDITED.items() if not entry.holds(compute.CHECKED_AT)}

@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 import pkgutil
-from dataclasses import replace
 
 import numpy as np
 import panel as pn
@@ -13,21 +12,17 @@ from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 from dpml_app import page_list
-from dpml_app.core.card import IMMEDIATE, INSET, WORKER, Card, figure_pane, under
+from dpml_app.core.card import INSET, Card, figure_pane, under
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import one_message
-from dpml_app.data import measures
 from dpml_app.drawing.figure import over_epsilon
 from dpml_app.pages.evaluate.page import EvaluatePage
-from dpml_app.pages.explore.details import AccuracyCard, accuracies
 from dpml_app.pages.explore.page import ExplorePage
-from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.cache import Cache
-from dpml_app.work.pool import Pool, Task
+from dpml_app.work.pool import Pool
 from panel.io.state import set_curdoc
 
 PAGES = [page for page in page_list.PAGES.values() if issubclass(page, CardPage)]
@@ -103,25 +98,10 @@ def test_all_but_the_picture_is_made_when_it_is_asked_for(kind):
     assert set(page.cards) == {page.main_card}
     asked = page._asked(page.values())
     assert asked == {page.main_card}
-    name = next(name for name, place in page.card_slots.items() if name not in page.details and not place.objects)
+    name = next(name for name, place in page.card_slots.items() if not place.objects)
     page.card_slots[name].mount()
     assert page._asked(page.values()) == {page.main_card, name}
     assert "page" in page._changed
-
-
-@pytest.mark.parametrize("name", ["selection", "map", "accuracy"])
-def test_the_script_that_moves_a_cards_marker_comes_with_the_first_of_such_cards(name):
-    page = ExplorePage(Settings(), Pool(1))
-    before = list(page._browser.js_property_callbacks["change:data"])
-    page.card_slots[name].mount()
-    unit = page.cards["selection"].figure.unit
-    (script,) = unit.js_property_callbacks["change:data"]
-    assert script in page._browser.js_property_callbacks["change:data"]
-    assert script not in before
-    for place in page.slots:
-        place.mount()
-    assert page._browser.js_property_callbacks["change:data"].count(script) == 1
-    assert unit.js_property_callbacks["change:data"] == [script]
 
 
 def test_a_page_may_have_no_card_that_is_open_below_its_picture(monkeypatch):
@@ -189,45 +169,6 @@ def test_an_error_leaves_no_document_frozen():
             raise ZeroDivisionError
         doc.add_root(ColumnDataSource(name="later"))
     assert "later" in {model.name for model in doc.models}
-
-
-@pytest.fixture
-def no_statistics(monkeypatch):
-    monkeypatch.setattr(measures, "_STATISTICS", Cache())
-
-
-def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_statistics):
-    values, facts = ExploreValues.of(Settings(dataset="toy", draws=10)), measures.facts("toy")
-    page = ExplorePage(Settings(dataset="toy", draws=10), Pool(1))
-    before = AccuracyCard().work(values, facts)
-    late = {series for series, place in before if place == WORKER}
-    assert late == {"row-bounded", "logistic"}
-    first = AccuracyCard().first(values)
-    assert {task.arguments[0] for task in first} == {"tables", "theta"}
-    assert len({task.arguments[2] for task in first if task.arguments[0] == "theta"}) == 1
-    for task in first:
-        page.adopt(task, task.function(*task.arguments))
-    assert AccuracyCard().first(values) == []
-    for epsilon in EPSILONS:
-        after = AccuracyCard().work(replace(values, epsilon=epsilon), facts)
-        assert not [place for place in after if place[1] == WORKER]
-    after = AccuracyCard().work(values, facts)
-    assert {after[method, IMMEDIATE] for method in late} == {before[method, WORKER] for method in late}
-
-
-def test_adopted_statistic_is_the_workers(no_statistics):
-    page = ExplorePage(Settings(), Pool(1))
-    key = ("tables", "toy", 2)
-    page.adopt(Task(measures.statistic, key), np.full((2, 10), 3.0))
-    assert measures.statistic(*key).sum() == 60
-    page.adopt(Task(measures.accuracy, key), np.zeros(1))
-    assert measures.statistic(*key).sum() == 60
-
-
-def test_headline_names_a_best_method_only_when_all_are_known():
-    some = {(method, IMMEDIATE): np.array([0.7]) for method in measures.METHODS[:-1]}
-    assert accuracies(some) == {}
-    assert set(accuracies({**some, (measures.METHODS[-1], WORKER): np.array([0.8])})) == set(measures.METHODS)
 
 
 def test_a_slider_of_what_is_on_the_axis_stands_under_it():

@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from dpml_app.lessons import classrooms
-from dpml_app.lessons.classrooms import ClassFull, Classrooms, Guesses, step_at
+from dpml_app.lessons.classrooms import CODE_LENGTH, LETTERS, ClassFull, Classrooms, Guesses, new_code, step_at
 from dpml_app.serving.limits import ServerFull
-from dpml_app.serving.shared import CODE, LETTERS
 
 PLACE, NEXT = ("what-it-costs", 1), ("what-it-costs", 2)
 OPTIONS = len(step_at(PLACE).options)
@@ -60,9 +59,16 @@ def test_none_is_open_unless_the_operator_allows_it_and_no_more_than_that(monkey
     rooms.end(codes[0])
     codes.append(rooms.open(PLACE, Watcher())[0])
     assert len(set(codes)) == 3
-    assert all(len(code) == CODE and set(code) <= set(LETTERS) for code in codes)
+    assert all(len(code) == CODE_LENGTH and set(code) <= set(LETTERS) for code in codes)
     for code in codes:
         rooms.end(code)
+
+
+def test_a_code_begins_with_the_route_of_its_teacher(rooms):
+    code, _ = rooms.open(PLACE, Watcher(), "0123abcd")
+    route, _, rest = code.partition("-")
+    assert (route, len(rest)) == ("0123abcd", CODE_LENGTH)
+    assert "-" not in new_code("")
 
 
 def test_a_class_has_so_many_seats_and_frees_them(rooms, monkeypatch):

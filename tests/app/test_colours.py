@@ -23,7 +23,7 @@ from dpml_app.drawing.styles import (
     all_styles,
     style_of,
 )
-from dpml_app.pages.explore.main_figure import CostFigure
+from dpml_app.pages.explore.figures import CostFigure
 from dpml_app.pages.train.compute import TrainSettings
 from dpml_app.text.phrases import PEOPLE_STYLE
 from shown_together import ON_ONE_PLOT

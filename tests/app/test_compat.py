@@ -1,50 +1,28 @@
 """Names that Panel and Bokeh keep to themselves: each is still there, does what it is used for, and is still needed."""
 
 import ast
-import asyncio
-import gc
 import importlib
 import importlib.util
 import inspect
-import os
 import pkgutil
 import re
-import subprocess
-import sys
 import tomllib
-import weakref
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import dpml_app
 import panel as pn
 import panel_material_ui as pmui
 import pytest
 import pyviz_comms
-from bokeh.core.properties import Int, List, String
-from bokeh.core.property.bases import Property
-from bokeh.core.property.descriptors import PropertyDescriptor
-from bokeh.core.serialization import Serializer
 from bokeh.document import Document
-from bokeh.document.events import ModelChangedEvent
 from bokeh.document.models import DocumentModelManager
-from bokeh.model import Model
-from bokeh.model import util as model_references
-from bokeh.models import ColumnDataSource, Div, Row, TapTool, Title
-from bokeh.plotting import figure
-from bokeh.protocol import Protocol
+from bokeh.models import Div
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.views.ws import WSHandler
-from bokeh.themes import Theme
-from bokeh.util.serialization import make_globally_unique_id
 from dpml_app import compat
-from panel.io import document as panel_document
-from panel.io import resources as panel_resources
-from panel.io.resources import Resources
 from panel.io.state import set_curdoc
-from panel.reactive import ReactiveCustomBase
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("bokeh", "panel", "panel_material_ui", "pyviz_comms", "tornado")
@@ -109,6 +87,7 @@ def test_a_private_name_is_recognised(names_of_libraries, line):
 def test_private_names_stand_in_one_module(names_of_libraries):
     own = {"_hold"}  # a page's, called by the layout of a notebook
     own |= {"_sample", "_raw", "_asdict", "_exit"}  # the library's, a named tuple's, the system's
+    own |= {"_repr_mimebundle_"}  # IPython's protocol for the display of an object
     at = {
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in (ROOT / "app").rglob("*.py")
@@ -234,35 +213,6 @@ def test_what_is_sent_of_styles_is_what_the_model_has():
     assert event.new == model.stylesheets != []
 
 
-@pytest.mark.parametrize(("whole", "sent"), [(False, ["first"]), (True, ["first", "second"])])
-def test_what_is_written_while_a_server_sends_is_sent(monkeypatch, whole, sent):
-    """By itself Panel keeps the second message until a third one; if it no longer does, `send_all` can go."""
-    monkeypatch.setattr(panel_document, "_dispatch_msgs", compat._dispatch_messages)
-    if whole:
-        compat.send_all()
-    written, doc = [], Document()
-
-    async def write_two():
-        first, second = (asyncio.get_running_loop().create_future() for _ in range(2))
-        slow = {"first": first, "second": second}
-        send = lambda _connection, msg: written.append(msg) or [slow[msg]]  # noqa: E731
-        monkeypatch.setattr(panel_document, "extra_socket_handlers", {SimpleNamespace: send})
-        connection = Mock(_socket=SimpleNamespace())
-        connection.protocol.create = lambda _kind, events: events
-        panel_document.schedule_write_events(doc, [connection], "first")
-        await asyncio.sleep(0.01)
-        # the first is through in the moment in which the second is written
-        first.set_result(None)
-        panel_document.schedule_write_events(doc, [connection], "second")
-        await asyncio.sleep(0.01)
-        second.set_result(None)
-        await asyncio.sleep(0.01)
-
-    asyncio.run(write_two())
-    assert written == sent
-    assert (doc in panel_document._WRITE_MSGS) != whole
-
-
 def test_whether_the_extension_is_loaded(monkeypatch):
     monkeypatch.setattr(pn.extension, "_loaded", False)
     assert not compat.extension_loaded()
@@ -297,218 +247,3 @@ def test_a_column_is_told_when_its_output_is_made_and_when_it_goes():
     assert told[1:] == ["close"]
     for name in ("_get_model", "_preprocess", "_cleanup"):
         assert callable(getattr(pn.Column, name)), "what is extended"
-
-
-# ---- what each document worked out anew ------------------------------------------------------------------------------
-
-
-class Counted(Model):
-    """Properties of a default of each sort."""
-
-    plain = Int(default=3)
-    several = List(Int, default=[1])
-    anew = String(default=make_globally_unique_id)
-
-
-# what is replaced in servers: where it stands, its name, and what stood there
-REPLACED_ONCE = (
-    (Property, "themed_default", compat._themed_default),
-    (Resources, "extra_resources", compat._extra_resources),
-    (PropertyDescriptor, "has_unstable_default", compat._has_unstable_default),
-    (model_references, "visit_immediate_value_references", compat._visit_references),
-    (DocumentModelManager, "synced_references", property(compat._synced_references)),
-    (Serializer, "__init__", compat._begin_serializer),
-    (ReactiveCustomBase, "_patch_datamodel_ref", classmethod(compat._tag_data_models)),
-)
-
-
-@pytest.fixture
-def once(monkeypatch):
-    for owner, name, original in REPLACED_ONCE:
-        monkeypatch.setattr(owner, name, original)
-    return compat.work_out_once
-
-
-def test_defaults_are_checked_once_and_are_the_same(monkeypatch, once):
-    checked = []
-    prepare = Property.prepare_value
-    monkeypatch.setattr(
-        Property, "prepare_value", lambda *given, **how: checked.append(given[2]) or prepare(*given, **how)
-    )
-    models = [figure(), pmui.FloatSlider().get_root(), Div()]
-    before = [each.properties_with_values() for model in models for each in model.references()]
-
-    def checks():
-        checked.clear()
-        _ = [Counted().plain for _ in range(5)]
-        return checked.count("plain")
-
-    assert checks() == 5  # else Bokeh keeps them by itself
-    once()
-    assert checks() <= 1
-    assert [each.properties_with_values() for model in models for each in model.references()] == before
-
-
-def test_whether_a_default_is_made_anew_is_asked_of_a_class_once(monkeypatch, once):
-    asked = []
-    ask = PropertyDescriptor.is_unstable
-    again = staticmethod(lambda value: asked.append(value) or ask(value))
-    monkeypatch.setattr(PropertyDescriptor, "is_unstable", again)
-
-    model = Counted()
-
-    def questions():
-        asked.clear()
-        _ = [model.plain for _ in range(5)]
-        return len(asked)
-
-    assert questions() == 5  # else Bokeh keeps it by itself
-    once()
-    questions()
-    assert questions() == 0
-
-
-def test_what_can_change_is_made_anew(once):
-    once()
-    one, other = Counted(), Counted()
-    one.several.append(2)
-    assert other.several == [1]
-    assert one.anew != other.anew
-    assert Counted().anew not in {one.anew, other.anew}
-
-
-def test_a_theme_goes_before_a_default_that_is_kept(once):
-    once()
-    model = Counted()
-    assert model.plain == 3
-    Theme(json={"attrs": {"Counted": {"plain": 5}}}).apply_to_model(model)
-    assert model.plain == 5
-    assert Counted().plain == 3
-
-
-def test_styles_of_components_are_looked_for_once(monkeypatch, once):
-    looked = []
-    look = panel_resources._descendents
-    monkeypatch.setattr(panel_resources, "_descendents", lambda *given, **how: looked.append(1) or look(*given, **how))
-    before = [Resources(mode="server").css_files for _ in range(3)]
-    assert len(looked) >= 6  # else Panel keeps them by itself
-    once()
-    compat._EXTRA.clear()
-    looked.clear()
-    assert [Resources(mode="server").css_files for _ in range(3)] == before
-    assert 0 < len(looked) <= 2
-
-
-def test_models_are_gathered_without_their_plain_defaults_and_are_the_same(monkeypatch, once):
-    read = []
-    get = PropertyDescriptor.__get__
-    roots = [figure(), pmui.FloatSlider().get_root(), Row(Div(), figure(tools="hover"))]
-    roots[0].line("x", "y", source=ColumnDataSource({"x": [1.0], "y": [2.0]}), name="a line")
-    before = [[model.id for model in root.references()] for root in roots]
-    monkeypatch.setattr(
-        PropertyDescriptor, "__get__", lambda self, obj, owner: read.append(self) or get(self, obj, owner)
-    )
-
-    def reads():
-        read.clear()
-        assert [[model.id for model in root.references()] for root in roots] == before
-        return len(read)
-
-    assert reads() > 0  # else Bokeh does so by itself
-    once()
-    reads()  # each default is read once
-    assert reads() == 0
-    # what is changed, and what is set to a default of its own
-    tap, title = TapTool(), Title()
-    roots[0].toolbar.tools.append(tap)
-    roots[0].title = title
-    assert {tap, title} <= roots[0].references()
-
-
-def test_what_stands_for_a_model_is_written_once_for_all_messages(monkeypatch, once):
-    written = []
-    ref = Model.ref.fget
-    monkeypatch.setattr(Model, "ref", property(lambda self: written.append(self) or ref(self)))
-    doc, plot = Document(), figure()
-    source = ColumnDataSource({"x": [1.0]})
-    plot.scatter("x", "x", source=source)
-    doc.add_root(plot)
-    doc.models.flush_synced()
-
-    def message(value):
-        changed = ModelChangedEvent(doc, plot, "title", value)
-        return Protocol().create("PATCH-DOC", [changed]).content
-
-    def writes():
-        written.clear()
-        message(plot.title)
-        return len(written)
-
-    by_itself, content = writes(), message(plot.title)
-    assert by_itself >= len(doc.models)
-    once()
-    assert message(plot.title) == content
-    assert writes() < by_itself / 3
-    # a model that the browser does not have goes along whole, once
-    other = Title(text="another")
-    with doc.models.freeze():
-        plot.title = other
-    assert message(other)["events"][0]["new"]["attributes"]["text"] == "another"
-    doc.models.flush_synced()
-    assert message(other)["events"][0]["new"] == {"id": other.id}
-    # what has gone is not known any longer
-    plot.title = Title(text="a third")
-    doc.models.flush_synced()
-    for _ in range(2):
-        assert message(other)["events"][0]["new"]["attributes"]["text"] == "another"
-
-
-def test_what_is_kept_of_a_document_goes_with_it(once):
-    once()
-    doc = Document()
-    doc.add_root(figure())
-    doc.models.flush_synced()
-    assert len(doc.models.synced_references) == len(doc.models)
-    models = weakref.ref(doc.models)
-    del doc
-    gc.collect()
-    assert models() is None
-
-
-def test_a_widget_is_tagged_for_its_page_once(monkeypatch, once):
-    searched = []
-    select = Model.select
-    monkeypatch.setattr(Model, "select", lambda self, what: searched.append(self) or select(self, what))
-
-    def searches():
-        slider, doc = pmui.FloatSlider(value=0.2, start=0, end=1), Document()
-        root = slider.get_root(doc)
-        searched.clear()
-        slider.value = 0.5
-        assert root.data.value == 0.5
-        assert f"__ref:{root.ref['id']}" in root.data.tags
-        return len(searched)
-
-    assert searches() > 0  # else Panel tags it once by itself
-    once()
-    assert searches() == 0
-
-
-KEYS = """
-from bokeh.settings import settings
-from dpml_app import compat
-
-settings.secret_key = "a" * 32
-print(settings.secret_key_bytes())
-settings.secret_key = "b" * 32
-print(settings.secret_key_bytes())
-compat.read_secret_key_again()
-print(settings.secret_key_bytes())
-"""
-
-
-def test_the_secret_key_is_kept_until_it_is_read_again():
-    told = {name: value for name, value in os.environ.items() if name != "BOKEH_SECRET_KEY"}
-    ended = subprocess.run([sys.executable, "-c", KEYS], capture_output=True, text=True, env=told, check=True)
-    kept = None if ended.stdout.startswith("None") else b"a" * 32
-    assert ended.stdout.split() == [str(kept), str(kept), str(b"b" * 32)]

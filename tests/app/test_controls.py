@@ -2,8 +2,6 @@
 
 import pytest
 
-SELECTING = ("count", "mutual_information")
-METHODS = ("published", *SELECTING, "row-bounded", "logistic")
 NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 NOISY = ("objective", "output")
 BY_HAND = {"by-hand", "point", "roc", "roc-exact", "map"}
@@ -20,7 +18,6 @@ PAGES = {
     "explore": (
         "&dataset=toy&draws=20&seed=4",
         {
-            **{name: [f"accuracy-{name}", f"accuracy-{name}-now"] for name in METHODS},
             "roc": ["roc-private"], "roc-exact": ["roc-exact"], "map": ["map-cells"],
             "selection": ["selection-unit", "selection-scores"],
             "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
@@ -31,21 +28,16 @@ PAGES = {
         {
             "count": ["noise-densities", "noise-drops"],
             "histogram": ["noise-bars", "noise-exact"],
-            "plane": ["noise-grid", "noise-dots", "noise-contours"],
-            "tails": named("noise-tails-{}", "bound", "exact", "own", "here"),
             "rivals": named("noise-rivals-{}", "laplace", "geometric", "staircase", "gaussian", "best"),
-            "choices": named("noise-choices-{}", "exponential", "flip", "noisy-max", "best"),
-            "markers": named("noise-{}-here", "rivals", "choices", "scales", "costs"),
-            "points": ["noise-points"], "told": ["noise-controls"], "unit": ["noise-unit"],
+            "markers": named("noise-{}-here", "rivals", "scales", "costs"),
+            "points": ["noise-points"], "levels": ["noise-terms", "noise-global"], "release": ["noise-releases"],
             "calibrations": [f"noise-{f}-{n}" for f in ("scales", "costs") for n in ("exact", "theorem-2")],
         },
     ),
     "select": (
         "&dataset=toy&draws=10&n_features=5",
         {
-            "told": ["select-now", "select-scores"], "order": ["select-order", "select-best"], "set": ["select-set"],
-            "feature": ["select-bars"],
-            "f1": named("select-f1-{}", "mask", "threshold-testing", "sparse-vector", "perturbation"),
+            "rows": ["select-rows"], "set": ["select-set"], "coins": ["select-drawn-count"],
             "accuracy": named("select-accuracy-{}", "mask-count", "mask-mi", "exact", "joint", "all", "best"),
         },
     ),
@@ -93,62 +85,50 @@ NUMERIC = {"accuracy", "now"}
 CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
-        ("epsilon", 0.125, {*METHODS, *BY_HAND, "default"} - {"map"}),
-        ("relation", "replace-one", {*METHODS, *BY_HAND, "default", "selection"}),
+        ("epsilon", 0.125, {*BY_HAND, "default"} - {"map"}),
+        ("relation", "replace-one", {*BY_HAND, "default", "selection"}),
         # the map has all of them, and the browser draws the selection
-        ("n_features", 19, {*SELECTING, *BY_HAND} - {"map"}),
-        ("selection_share", 0.55, {*SELECTING, *BY_HAND}),
-        ("threshold_percentile", 66, {"published", *SELECTING, *BY_HAND}),
-        ("row_bound", 2, {"row-bounded"}),
-        ("map_score", "mutual_information", {*BY_HAND}),
-        ("hand_model", "logistic", {*BY_HAND}),
-        ("reg_lambda", 20.0, {"logistic", *BY_HAND}),
+        ("n_features", 19, BY_HAND - {"map"}),
+        ("selection_share", 0.55, BY_HAND),
+        ("threshold_percentile", 66, BY_HAND),
+        ("map_score", "mutual_information", BY_HAND),
+        ("hand_model", "logistic", BY_HAND),
+        ("reg_lambda", 20.0, BY_HAND),
         # twenty runs at any number of draws, and five a cell of the map
-        ("draws", 30, {*METHODS, "roc"}),
-        ("seed", 1, {*METHODS, *BY_HAND, "default"}),
+        ("draws", 30, {"roc"}),
+        ("seed", 1, {*BY_HAND, "default"}),
     ],
     "noise": [
         ("noise_reach", 20, {"histogram"}),
-        ("noise_queries", 500, {"tails"}),
-        ("noise_failure", 0.1, {"tails"}),
         ("noise_touched", 2, {"rivals", "markers"}),
         ("noise_measure", "q95", {"rivals", "markers"}),
-        ("noise_gap", 5.5, {"choices", "markers"}),
         ("noise_delta", 1e-5, {"rivals", "markers"}),
-        ("noise_beta", "1/12", {"calibrations", "markers", "told"}),
-        ("noise_statistic", "trimmed_mean", {"told"}),
-        ("noise_trim", 6, {"told"}),
-        ("noise_relation", "add-remove", {"told"}),
-        ("noise_preset", "skewed", {"points"}),
-        ("noise_size", 20, {"points"}),
-        ("value", 77.5, {"points"}),
-        ("noise_points", "", {"points"}),
+        ("noise_beta", "1/12", {"calibrations", "markers", "levels", "release"}),
+        ("noise_statistic", "trimmed_mean", {"levels", "release"}),
+        ("noise_trim", 6, {"levels", "release"}),
+        ("noise_relation", "add-remove", {"levels", "release"}),
+        ("noise_preset", "skewed", {"points", "levels", "release"}),
+        ("noise_size", 20, {"points", "levels", "release"}),
+        ("value", 77.5, {"points", "levels", "release"}),
+        ("noise_points", "", {"points", "levels", "release"}),
         ("noise_draws", 2500, {"histogram"}),
-        ("noise_seed", 1, {"count", "histogram", "unit"}),
-        ("noise_mechanism", "staircase", {"count", "histogram", "tails"}),
-        # the tails are drawn in units of Δ/ε
-        ("noise_sensitivity", 2, {"count", "histogram", "rivals", "choices", "markers"}),
-        ("noise_epsilon", 0.8, {"count", "histogram", "tails", "markers", "told"}),
-        ("noise_dimension", 2, {"plane"}),
+        ("noise_seed", 1, {"count", "histogram", "release"}),
+        ("noise_mechanism", "staircase", {"count", "histogram"}),
+        ("noise_sensitivity", 2, {"count", "histogram", "rivals", "markers"}),
+        ("noise_epsilon", 0.8, {"count", "histogram", "markers", "levels", "release"}),
     ],
     "select": [
-        ("epsilon", 2.0, {"set", "f1", "accuracy"}),
-        # the sparse vector technique keeps at most T
-        ("n_features", 6, {"set", "f1"}),
-        ("selection_share", 0.9, {"set", "f1", "accuracy"}),
-        ("select_row_bound", 10, set()),
-        ("select_row_bound", 9, {"f1"}),
-        ("select_order", "mutual_information", {"order", "set", "told"}),
+        ("epsilon", 2.0, {"rows", "coins", "set", "accuracy"}),
+        ("n_features", 6, {"rows", "coins", "set"}),
+        ("selection_share", 0.9, {"rows", "coins", "set", "accuracy"}),
+        ("select_order", "mutual_information", {"rows", "set"}),
         ("select_draw", 1, {"set"}),
-        ("select_calibration", "per-feature", {"set", "told"}),
-        ("select_score", "count", {"f1"}),
-        ("select_threshold", 0.063, set()),
+        ("select_calibration", "per-feature", {"rows", "coins", "set"}),
         ("select_methods", ["mask-count", "mask-mi", "exact", "joint"], {"accuracy"}),
         ("select_methods", ["mask-count", "exact", "joint"], {"accuracy"}),
-        ("select_feature", 1, {"feature", "told"}),
-        ("draws", 20, {"f1", "accuracy"}),
-        ("seed", 1, {"set", "f1", "accuracy"}),
-        ("relation", "replace-one", {"told", "f1", "accuracy"}),
+        ("draws", 20, {"accuracy"}),
+        ("seed", 1, {"set", "accuracy"}),
+        ("relation", "replace-one", {"rows", "coins", "accuracy"}),
     ],
     "train": [
         ("train_bins", 1, {"accuracy", "now"}),

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from dpml_app.pages.explore.compute import DRAWS, by_hand
-from dpml_app.pages.explore.details import SelectionCard
+from dpml_app.pages.explore.compute import CUSTOM_DRAWS, custom_accuracy
+from dpml_app.pages.explore.page import SelectionCard
 from each_commit import others_in_full
 
 from dpml.datasets import load
@@ -64,11 +64,11 @@ def levers(page):
 
 
 @pytest.mark.parametrize("model", ["naive-bayes", "logistic"])
-def test_by_hand_is_the_librarys_choice_and_its_model(model):
+def test_custom_accuracy_is_of_the_librarys_study(model):
     own = 70 if model == "naive-bayes" else 5.0
-    key = ("toy", "replace-one", 0.5, model, "mutual_information", (6, 0.4, own), DRAWS, 2)
+    key = ("toy", "replace-one", 0.5, model, "mutual_information", (6, 0.4, own), CUSTOM_DRAWS, 2)
     study = {"naive-bayes": SelectedNBStudy, "logistic": SelectedLogisticStudy}[model]
     study = study(load("toy"), "mutual_information", relation="replace-one")
     own = {"threshold_percentile": own} if model == "naive-bayes" else {"reg_lambda": own}
     options = {"n_features": 6, "selection_share": 0.4, "rng": np.random.default_rng(2), **own}
-    np.testing.assert_array_equal(by_hand(*key), study(0.5, draws=DRAWS, **options)["accuracy"])
+    np.testing.assert_array_equal(custom_accuracy(*key), study(0.5, draws=CUSTOM_DRAWS, **options)["accuracy"])

@@ -3,36 +3,17 @@
 import numpy as np
 import page_alone
 import pytest
-from dpml_app.pages.explore import cost
+from dpml_app.pages.explore import compute
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from each_commit import others_in_full
 
 from dpml.datasets import load
 from dpml.evaluation import private_roc_curve
-from dpml.studies.accuracy import (
-    LogisticStudy,
-    PublishedNBStudy,
-    RowBoundedNBStudy,
-    SelectedNBStudy,
-    majority_accuracy,
-    non_private_nb,
-)
-
-METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
+from dpml.studies import SelectedNBStudy
 
 
-def check_all_four_plots(alone):
+def check_all_plots(alone):
     """Every plot has data that are finite, in their range and not all alike."""
-    for method in METHODS:
-        assert alone.read(f"accuracy-{method}")["epsilon"] == list(SWEEP_EPSILONS)
-        low, mean, high = (alone.array(f"accuracy-{method}", c) for c in ("low", "mean", "high"))
-        assert ((low >= 0) & (low <= high) & (high <= 1) & (mean >= 0) & (mean <= 1)).all()
-        assert np.ptp(mean) > 0
-        assert (high > low).any()
-        assert len(alone.read(f"accuracy-{method}-stale")["epsilon"]) == 0
-        assert len(alone.read(f"accuracy-{method}-now")["mean"]) == 1
-    plain = alone.array("accuracy-non_private", "y")
-    assert 0.5 < plain[0] < 1
     for column in ("fpr", "tpr"):
         curves = alone.array("roc-private", column).reshape(-1, 18)
         assert np.isnan(curves[:, -1]).all()
@@ -60,12 +41,9 @@ def check_all_four_plots(alone):
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", others_in_full(["adult", "newsgroup1", "mushrooms", "xwindows"], "adult"))
-def test_real_data_show_all_four_plots(alone, data_home, name):
+def test_real_data_show_all_plots(alone, data_home, name):
     alone.enter("explore", f"&dataset={name}&draws=20")
-    check_all_four_plots(alone)
-    data = load(name)
-    assert alone.array("accuracy-majority", "y")[0] == majority_accuracy(data)
-    assert alone.array("accuracy-non_private", "y")[0] == non_private_nb(data).accuracy(data.X_test, data.y_test)[0]
+    check_all_plots(alone)
 
 
 @pytest.mark.parametrize("relation", others_in_full(["add-remove", "replace-one"], "replace-one"))
@@ -77,31 +55,15 @@ def test_values_are_those_of_the_library(alone_of_few_fits, relation):
         f"&dataset=toy&relation={relation}&epsilon={epsilon}&draws={draws}&seed={seed}&reg_lambda=20&n_features=10",
     )
     data = load("toy")
-    common = {"relation": relation}
-    selecting = {"n_features": 10, "selection_share": 0.5, "threshold_percentile": 65}
-    studies = {
-        "published": (PublishedNBStudy(data, **common), {"threshold_percentile": 65}),
-        "count": (SelectedNBStudy(data, "count", **common), selecting),
-        "mutual_information": (SelectedNBStudy(data, "mutual_information", **common), selecting),
-        "row-bounded": (RowBoundedNBStudy(data, **common), {}),
-        "logistic": (LogisticStudy(data, **common), {"reg_lambda": 20.0}),
-    }
-    for method, (study, setting) in studies.items():
-        for at, source in ((epsilon, f"accuracy-{method}-now"), (SWEEP_EPSILONS[3], f"accuracy-{method}")):
-            values = study(at, draws=draws, rng=np.random.default_rng(seed), **setting)["accuracy"]
-            low, high = np.quantile(values, [0.05, 0.95])
-            place = 0 if source.endswith("now") else 3
-            shown = [alone.array(source, c)[place] for c in ("epsilon", "mean", "low", "high")]
-            assert shown == pytest.approx([at, values.mean(), low, high], abs=1e-12), (method, at)
-
+    study = SelectedNBStudy(data, "count", relation=relation)
     levers = {"selection_share": 0.5, "threshold_percentile": 65, "n_features": 10}
-    hand = studies["count"][0](epsilon, draws=20, rng=np.random.default_rng(seed), **levers)["accuracy"]
+    hand = study(epsilon, draws=20, rng=np.random.default_rng(seed), **levers)["accuracy"]
     now = [alone.array("cost-hand-now", column)[0] for column in ("epsilon", "mean", "low", "high")]
     assert now == pytest.approx([epsilon, hand.mean(), *np.quantile(hand, [0.05, 0.95])], abs=1e-12)
     assert alone.read("cost-hand")["epsilon"] == list(EPSILONS)
     assert alone.array("cost-hand", "mean")[EPSILONS.index(epsilon)] == pytest.approx(hand.mean(), abs=1e-12)
 
-    model = studies["count"][0].models(epsilon, draws=1, rng=np.random.default_rng(seed), **levers)
+    model = study.models(epsilon, draws=1, rng=np.random.default_rng(seed), **levers)
     scores = model.decision(data.X_test)[0, :, 0]
     fpr, tpr, _ = private_roc_curve(
         data.y_test,
@@ -121,7 +83,7 @@ def test_values_are_those_of_the_library(alone_of_few_fits, relation):
 
     cells = alone.read("map-cells")
     place = cells["n_features"].index(10) + 3
-    values = studies["count"][0](SWEEP_EPSILONS[3], draws=draws, rng=np.random.default_rng(seed), **selecting)
+    values = study(SWEEP_EPSILONS[3], draws=draws, rng=np.random.default_rng(seed), **levers)
     assert cells["accuracy"][place] == pytest.approx(values["accuracy"].mean(), abs=1e-12)
 
 
@@ -129,8 +91,7 @@ def test_another_data_set_changes_everything(alone_of_few_fits):
     alone = alone_of_few_fits
 
     def read():
-        names = [*(f"accuracy-{m}{part}" for m in METHODS for part in ("", "-now")), "accuracy-majority",
-                 "accuracy-non_private", "roc-private", "roc-exact", "selection-scores", "map-cells"]  # fmt: skip
+        names = ["cost-hand", "cost-hand-now", "roc-private", "roc-exact", "selection-scores", "map-cells"]
         return {name: alone.read(name) for name in names}
 
     before = read() if alone.enter("explore", "&dataset=breast_cancer&draws=10&seed=1") else {}
@@ -138,24 +99,6 @@ def test_another_data_set_changes_everything(alone_of_few_fits):
     after = read()
     assert [name for name in before if before[name] == after[name]] == []
     assert "1,000 training" in alone.text
-
-
-def test_outdated_curve_is_faded_until_it_is_replaced(alone_of_few_fits):
-    alone = alone_of_few_fits
-    alone.enter("explore", "&dataset=toy&draws=10&seed=31")
-    old, lengths = alone.read("accuracy-published"), []
-    stale, curve = (alone.sources[f"accuracy-logistic{end}"] for end in ("-stale", ""))
-
-    def note(_attribute, _old, _new):
-        lengths.append((len(stale.data["epsilon"]), len(curve.data["epsilon"])))
-
-    stale.on_change("data", note)
-    curve.on_change("data", note)
-    alone.act(draws=20)
-    assert any(faded == 16 > drawn for faded, drawn in lengths)
-    assert len(curve.data["epsilon"]) == 16
-    assert alone.read("accuracy-published-stale")["epsilon"] == []
-    assert alone.read("accuracy-published") != old
 
 
 def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch):
@@ -175,9 +118,9 @@ def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch)
     alone.close()
     pool.stop()
     assert len(shown["epsilon"]) == len(EPSILONS)
-    assert cost.private not in computed
-    assert cost.without_noise not in computed
-    assert cost.best not in computed
+    assert compute.default_runs not in computed
+    assert compute.noiseless_accuracy not in computed
+    assert compute.non_private not in computed
 
 
 def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
@@ -191,9 +134,10 @@ def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
 
 
 def test_what_a_data_set_does_not_have_is_lowered_and_said(alone):
-    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10", only=["selection"])
+    alone.enter("explore", "&dataset=toy&n_features=90&draws=10&row_bound=3", only=["selection"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "n_features = 90 lowered to 40: toy has 40 features" in text
-    assert "row_bound = 60 lowered to 10" in text
+    # a setting of earlier versions
+    assert "row_bound: unknown setting" in text
     assert alone.page.controls.widgets["n_features"].end == 40
     assert alone.settings["n_features"] == 40

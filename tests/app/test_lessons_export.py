@@ -9,7 +9,7 @@ from dpml_app.lessons.export import exported, main
 from dpml_app.lessons.figures import computed, settings_of
 from dpml_app.page_list import PAGES
 from dpml_app.pages.audit import compute as audit
-from dpml_app.pages.audit.settings import AuditValues
+from dpml_app.pages.audit.compute import AuditValues
 from lesson_claims import data_marks
 
 from dpml.exceptions import InvalidParameter

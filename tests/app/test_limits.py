@@ -11,7 +11,7 @@ import pytest
 from app_server import ROOT
 from dpml_app.serving import limits
 from dpml_app.serving.limits import LIMITS, ServerFull, most
-from dpml_app.serving.serve import USUAL_MINUTES
+from dpml_app.serving.serve import DEFAULT_IDLE_MINUTES
 from dpml_app.work.fair_queue import FairQueue, Priority
 from dpml_app.work.pool import Pool, Task
 from dpml_app.work.worker import InThread
@@ -138,5 +138,5 @@ def test_the_docs_have_every_limit():
     rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `DPML_")}
     assert set(rows) == {limit.name for limit in LIMITS}
     for limit in LIMITS:
-        usual = USUAL_MINUTES if math.isinf(limit.usual) else limit.usual
+        usual = DEFAULT_IDLE_MINUTES if math.isinf(limit.usual) else limit.usual
         assert rows[limit.name].endswith(f" {usual:g} |")

@@ -132,7 +132,16 @@ def test_a_link_names_only_what_differs_and_what_its_page_uses():
 
 
 def test_numbers_of_any_length_are_refused_in_few_words():
-    for name in ("epsilon", "draws", "seed", "selection_share", "noise_gap", "page", "select_methods", "audit_table"):
+    for name in (
+        "epsilon",
+        "draws",
+        "seed",
+        "selection_share",
+        "noise_touched",
+        "page",
+        "select_methods",
+        "audit_table",
+    ):
         for digits in (50, 900, 5000):
             settings = Settings()
             (sentence,) = link.read(settings, {name: "9" * digits}, NAMES)
@@ -153,7 +162,7 @@ def test_a_value_that_looks_like_json_and_is_none_is_told(name, text):
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e400", "NaN"])
 def test_what_is_no_finite_number_is_refused(text):
-    for name in ("epsilon", "selection_share", "noise_gap", "reg_lambda", "audit_confidence", "train_lambda"):
+    for name in ("epsilon", "selection_share", "noise_touched", "reg_lambda", "audit_confidence", "train_lambda"):
         settings = Settings()
         assert len(link.read(settings, {name: text}, NAMES)) == 1, name
         assert getattr(settings, name) == Settings.param[name].default

@@ -31,11 +31,9 @@ from dpml_app.drawing.sweep import Sweep
 from dpml_app.lessons import export
 from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.explore import figures as explore
-from dpml_app.pages.explore.main_figure import CostFigure
 from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.select import figures as select
-from dpml_app.pages.select.chosen_figure import SCORE_STYLES, ChosenFigures
 from dpml_app.pages.train.compute import EVERY
 from dpml_app.pages.train.figures import AccuracyCard, LambdaCard, every_style, share_figure
 from shown_together import ON_ONE_PLOT
@@ -48,16 +46,13 @@ def train_figure(panel):
 
 
 PLOTS = {
-    "explore accuracy": lambda: explore.AccuracyFigure().plot,
     "explore selection": lambda: explore.SelectionFigure().plot,
-    "select coins": lambda: ChosenFigures().coins,
-    "select rules": lambda: select.F1Figure().plot,
+    "select coins": lambda: select.CoinsFigure().plot,
     "select accuracy": lambda: select.AccuracyFigure().plot,
     **{f"train {panel.name}": lambda panel=panel: train_figure(panel()) for panel in (AccuracyCard, LambdaCard)},
     "publish weights, ε": lambda: publish.query_figure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
-    "noise choices": lambda: noise.CurveFigure("c", noise.CHOICE_STYLES, "y", (-4, 6)).plot,
     "noise scales": lambda: noise.CurveFigure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
 }
 
@@ -123,7 +118,7 @@ SWEEP = Sweep("accuracy", "ε", (0.1, 1.0), 1.0, [Swept(style_of("output"), [60,
 SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.7], "high": [0.7, 0.9]})
 BANDS = {
     **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
-    "explore cost": lambda: CostFigure().plot,
+    "explore cost": lambda: explore.CostFigure().plot,
     "publish models": lambda: publish.models_figure().plot,
     "publish shares": lambda: publish.shares_figure().plot,
     "evaluate success": lambda: evaluate.success_figure().plot,
@@ -156,7 +151,7 @@ def test_bands_are_drawn_in_one_place():
         if re.search(r"\b(varea|VArea|hv\.Area)\(", path.read_text(encoding="utf-8"))
     }
     # what two densities share is no band of draws
-    drawing.remove("pages/noise/count.py")
+    drawing.remove("pages/noise/figures.py")
     # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
     assert drawing == {"drawing/band.py", "views/curve.py", "views/roc.py", "lessons/export.py"}
 
@@ -185,12 +180,9 @@ def test_methods_on_one_plot_differ_in_colour_or_in_marker_and_dash(name):
 
 
 def test_same_methods_of_different_pages_are_the_same_style():
-    assert EVERY["row-bounded"].look == explore.STYLES["row-bounded"]
-    assert EVERY["algorithm-1"].look == explore.STYLES["published"]
-    assert EVERY["output"].look == explore.STYLES["logistic"]
-    assert select.SELECTOR_STYLES["mask-count"] == explore.STYLES["count"] == SCORE_STYLES["count"]
-    mutual_information = explore.STYLES["mutual_information"]
-    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == SCORE_STYLES["mutual_information"]
+    assert select.SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
+    mutual_information = explore.SCORE_STYLES["mutual_information"]
+    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
     assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")
     # row-bounded naive Bayes on all features
     assert replace(select.OWN_STYLES["all"], label="") == replace(EVERY["row-bounded"].look, label="")

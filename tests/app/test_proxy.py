@@ -1,65 +1,59 @@
-"""The recipe for several people: compose.yaml and the proxy's file, the latter run by nginx where it is installed."""
+"""The deployment for several people: compose.yaml, and deploy/nginx.conf in an nginx of this machine."""
 
 import asyncio
 import base64
 import importlib.util
+import json
 import os
 import re
 import shutil
-import ssl
+import signal
 import subprocess
 import sys
+import threading
 import time
-import urllib.error
-import urllib.request
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import yaml
 from app_server import ROOT, Server, free_port
 from dpml_app.serving.headers import HEADERS
 from dpml_app.serving.limits import LIMITS
-from dpml_app.serving.serve import parser
-from dpml_app.serving.shared import STATED
+from dpml_app.serving.serve import HEALTH, parser
+from nginx_proxy import CONFIGURATION, NGINX, OPENSSL, PASSWORD, PATIENCE, Proxy, configured
 
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-OPENSSL = shutil.which("openssl")
-TEMPLATE = (ROOT / "deploy" / "nginx.conf.template").read_text(encoding="utf-8")
-ENTRY = "Basic " + base64.b64encode(b"ada:lovelace").decode()
-SESSIONS = 20
-# a worker of nginx must be able to read the test's files
-WHOLE = """
-{user}
-worker_processes 1;
-daemon off;
-pid {folder}/nginx.pid;
-error_log stderr warn;
-events {{ worker_connections 512; }}
-http {{
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    include {folder}/dpml.conf;
-}}
-"""
+LESSON = "what-it-costs"
 
 
 def recipe():
     return yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 
 
-# ---- what is written -------------------------------------------------------------------------------------------------
+# ---- compose.yaml ----------------------------------------------------------------------------------------------------
 
 
-def test_files_that_the_recipe_names_are_there_or_are_the_operators():
+def test_compose_accepts_the_recipe():
+    commands = (["docker", "compose"], ["docker-compose"])
+    for command in commands:
+        if shutil.which(command[0]) and not subprocess.run([*command, "version"], capture_output=True).returncode:
+            break
+    else:
+        pytest.skip("Docker Compose is not installed")
+    environment = {**os.environ, "DPML_NAME": "dpml.example.org", "DPML_SECRET_KEY": "a" * 64}
+    ended = subprocess.run([*command, "config"], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    del environment["DPML_SECRET_KEY"]
+    assert subprocess.run([*command, "config"], cwd=ROOT, env=environment, capture_output=True).returncode
+
+
+def test_files_of_the_recipe_exist_or_are_the_operators():
     services = recipe()["services"]
-    for service in services.values():
-        if "build" in service:
-            assert (ROOT / service["build"] / "Dockerfile").is_file()
+    assert (ROOT / services["app"]["build"] / "Dockerfile").is_file()
     mounted = [volume.rsplit(":", 2)[0] for volume in services["proxy"]["volumes"]]
-    assert [path for path in mounted if path.startswith("./")] == ["./deploy/nginx.conf.template"]
-    assert (ROOT / mounted[0]).is_file()
+    assert [path for path in mounted if path.startswith("./")] == ["./deploy/nginx.conf"]
     # certificate and passwords are never in the project
     defaults = [re.fullmatch(r"\$\{(\w+):-\./(.+)\}", path).groups() for path in mounted[1:]]
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
@@ -67,46 +61,43 @@ def test_files_that_the_recipe_names_are_there_or_are_the_operators():
     for variable, path in defaults:
         assert f"/{path}" in [line.rstrip("/") for line in ignored]
         assert variable in told
-        assert f"{path}" in told
+        assert path in told
 
 
-def test_ports_and_names_of_the_services_match():
-    found = recipe()
-    services = found["services"]
+def test_ports_and_paths_of_the_services_match():
+    services = recipe()["services"]
     proxy = services["proxy"]
-    told = proxy["environment"]
     exposed = re.search(r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), flags=re.M)[1]
-    apps = sorted(name for name, service in services.items() if "build" in service)
-    assert [told["DPML_APP"]] == [f"{name}:{exposed}" for name in apps]
+    assert re.findall(r"^    server (.+);", CONFIGURATION, flags=re.M) == [f"app:{exposed}"]
     assert str(parser().parse_args([]).port) == exposed
-    assert proxy["ports"] == [f"443:{told['DPML_LISTEN']}"]
-    assert proxy["healthcheck"]["test"][-1] == f"https://127.0.0.1:{told['DPML_LISTEN']}/health"
-    assert set(re.findall(r"\$\{(\w+)\}", TEMPLATE.split("\n\n", 1)[1])) == set(told)
-    # what nginx reads is mounted where the environment says
+    [listening] = re.findall(r"listen (\d+) ssl;", CONFIGURATION)
+    assert proxy["ports"] == [f"443:{listening}"]
+    assert proxy["healthcheck"]["test"][-1] == f"https://127.0.0.1:{listening}/{HEALTH}"
     targets = {volume.rsplit(":", 2)[1] for volume in proxy["volumes"]}
-    assert {told["DPML_TLS"], told["DPML_USERS"]} <= targets
-    assert set(proxy["depends_on"]) == set(apps)
+    read = set(re.findall(r"/run/secrets/\w+", CONFIGURATION))
+    assert read == {"/run/secrets/tls", "/run/secrets/users"} < targets
+    assert set(proxy["depends_on"]) == {"app"}
 
 
-def test_the_app_has_no_port_of_its_own_no_way_out_and_nothing_to_write_to():
+def test_the_app_has_no_port_no_way_out_and_nothing_to_write_to():
     found = recipe()
-    for name, service in found["services"].items():
+    app = found["services"]["app"]
+    for service in found["services"].values():
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         assert service["mem_limit"]
-        if name == "proxy":
-            continue
-        assert "ports" not in service
-        assert service["networks"] == ["inside"]
-        assert all(volume.endswith(":ro") for volume in service["volumes"])
-        assert set(service["environment"]) <= {limit.name for limit in LIMITS}
-        for limit in LIMITS:
-            if limit.name in service["environment"]:
-                assert 0 < float(service["environment"][limit.name]) < limit.most
-        asked = parser().parse_args([part.replace("${", "$") for part in service["command"]])
-        assert asked.proxy
+    assert "ports" not in app
+    assert "container_name" not in app  # it could not be scaled
+    assert app["scale"] == 2
+    assert app["networks"] == ["inside"]
     assert found["networks"]["inside"] == {"internal": True}
-    app = found["services"]["app"]
+    assert all(volume.endswith(":ro") for volume in app["volumes"])
+    limits = {limit.name: limit for limit in LIMITS}
+    assert set(app["environment"]) - set(limits) == {"BOKEH_SECRET_KEY"}
+    assert all(
+        0 < float(app["environment"][name]) < limits[name].most for name in set(limits) & set(app["environment"])
+    )
+    assert parser().parse_args([part.replace("${", "$") for part in app["command"]]).proxy
     assert float(app["environment"]["DPML_TABLES_MB"]) < 1000 * float(app["mem_limit"].removesuffix("g"))
 
 
@@ -118,170 +109,359 @@ def test_options_for_an_identity_provider_are_those_of_panel():
     assert named <= set(re.findall(r"--[a-z-]+", ended.stdout))
 
 
-# ---- run by nginx ----------------------------------------------------------------------------------------------------
-
-
-class Two(Server):
-    """Two processes of the app behind the proxy."""
-
-    def __init__(self, origin):
-        self.origin = origin
-        super().__init__()
-
-    def command(self, port):
-        return [
-            sys.executable,
-            "-m",
-            "dpml_app",
-            "--port",
-            str(port),
-            "--processes",
-            "2",
-            "--proxy",
-            "--origin",
-            self.origin,
-        ]
-
-
-def configured(folder, port, app):
-    """Write the proxy's files as the recipe's container has them, and return the one that nginx starts with."""
-    request = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
-    subprocess.run([OPENSSL, *request.split(), *files], check=True, capture_output=True)
-    (folder / "users").write_text("ada:{PLAIN}lovelace\n", encoding="utf-8")
-    told = {
-        "DPML_LISTEN": f"127.0.0.1:{port}",
-        "DPML_NAME": "localhost",
-        "DPML_TLS": folder,
-        "DPML_USERS": folder / "users",
-        "DPML_APP": f"127.0.0.1:{app}",
-    }
-    text = re.sub(r"\$\{(DPML_\w+)\}", lambda found: str(told.get(found[1], found[0])), TEMPLATE)
-    (folder / "dpml.conf").write_text(text, encoding="utf-8")
-    (folder / "nginx.conf").write_text(
-        WHOLE.format(folder=folder, user="user root;" if os.geteuid() == 0 else ""), encoding="utf-8"
-    )
-    return folder / "nginx.conf"
-
+# ---- nginx -----------------------------------------------------------------------------------------------------------
 
 needs_nginx = pytest.mark.skipif(NGINX is None or OPENSSL is None, reason="nginx or openssl is not installed")
 
 
 @needs_nginx
-def test_nginx_takes_the_file(tmp_path):
-    ended = subprocess.run([NGINX, "-t", "-c", configured(tmp_path, 8443, 1)], capture_output=True, text=True)
+def test_nginx_accepts_the_configuration(tmp_path):
+    ended = subprocess.run([NGINX, "-t", "-c", configured(tmp_path, 8443, [1])], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     assert "test is successful" in ended.stderr
     assert "[warn]" not in ended.stderr
 
 
+# ---- nginx before two servers that answer at once --------------------------------------------------------------------
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Answers with the server's number and the headers it got; holds a WebSocket's request until the test is over."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.server.paths.append(self.path)
+        if self.path == "/app/ws":
+            self.server.over.wait(PATIENCE)
+        static = self.path.startswith("/static/")
+        body = b"a = 1;\n" * 10_000 if static else json.dumps([self.server.number, dict(self.headers)]).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/javascript" if static else "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_args):
+        pass
+
+
+class EchoServer(ThreadingHTTPServer):
+    request_queue_size = 500
+    daemon_threads = True
+
+    def __init__(self, number, port=0):
+        super().__init__(("127.0.0.1", port), Echo)
+        self.number, self.over, self.paths = number, threading.Event(), []
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def stop(self):
+        self.over.set()
+        self.shutdown()
+        self.server_close()
+
+
+@pytest.fixture
+def echoed(tmp_path):
+    servers = [EchoServer(number) for number in range(2)]
+    proxy = Proxy(tmp_path, [server.server_port for server in servers])
+    yield proxy, servers
+    proxy.stop()
+    for server in servers:
+        server.stop()
+
+
+def page(proxy, path="/app", **headers):
+    """Return the number of the server that made a page, the headers that it got, and the cookie that is set."""
+    status, answered, body = proxy.ask(path, Authorization=PASSWORD, **headers)
+    assert status == 200
+    number, got = json.loads(body)
+    cookie = (answered["Set-Cookie"] or "").partition(";")[0]
+    return number, got, cookie
+
+
+@needs_nginx
+def test_a_browser_stays_with_one_process(echoed):
+    proxy, _servers = echoed
+    places = {}
+    # each from an address of its own: no limit delays them
+    for client in range(20):
+        address = f"192.0.2.{client}"
+        number, got, cookie = page(proxy, X_Test_Client=address)
+        assert cookie == f"dpml_route={got['X-Dpml-Route']}"
+        for _ in range(3):
+            again, _got, none = page(proxy, "/app?page=noise", Cookie=cookie, X_Test_Client=address)
+            assert (again, none) == (number, "")
+        places[cookie] = number
+    assert len(places) == 20
+    assert set(places.values()) == {0, 1}
+    attributes = proxy.ask("/app", Authorization=PASSWORD)[1]["Set-Cookie"].split("; ")[1:]
+    assert attributes == ["Path=/", "HttpOnly", "Secure", "SameSite=Lax"]
+
+
+@needs_nginx
+def test_a_class_meets_in_the_process_of_its_teacher(echoed):
+    proxy, _servers = echoed
+    seen = set()
+    for client in range(10):
+        number, got, teacher = page(proxy, X_Test_Client=f"192.0.2.{client}")
+        seen.add(number)
+        link = f"/app?lesson={LESSON}&class={got['X-Dpml-Route']}-abcdefgh"
+        for visitor in range(5):
+            mine = {"Cookie": f"dpml_route={visitor:08x}", "X_Test_Client": f"198.51.100.{10 * client + visitor}"}
+            where, got_too, cookie = page(proxy, link, **mine)
+            # the cookie sends the WebSocket to the same process
+            assert (where, cookie) == (number, teacher)
+            assert got_too["X-Dpml-Route"] == got["X-Dpml-Route"]
+    assert seen == {0, 1}
+    # a code without a route names no process
+    assert page(proxy, "/app?class=abcdefgh", Cookie="dpml_route=01234567")[1]["X-Dpml-Route"] == "01234567"
+
+
+@needs_nginx
+@pytest.mark.parametrize("sent", ["junk", "0123456", "012345678", "01234567; evil"])
+def test_a_cookie_of_another_form_is_replaced(echoed, sent):
+    proxy, _servers = echoed
+    got, cookie = page(proxy, Cookie=f"dpml_route={sent}")[1:]
+    assert re.fullmatch("[0-9a-f]{8}", got["X-Dpml-Route"])
+    assert cookie == ("" if sent.startswith("01234567;") else f"dpml_route={got['X-Dpml-Route']}")
+
+
+@needs_nginx
+def test_browsers_of_a_killed_process_reach_the_other(echoed):
+    proxy, servers = echoed
+    cookies = {}
+    while len(cookies) < 2:
+        number, _got, cookie = page(proxy, X_Test_Client=f"192.0.2.{len(proxy.lines()) % 250}")
+        cookies[number] = cookie
+    servers[0].stop()
+    assert page(proxy, Cookie=cookies[0])[0] == 1
+    assert page(proxy, Cookie=cookies[1])[0] == 1
+    servers[0] = EchoServer(0, servers[0].server_port)
+    deadline = time.monotonic() + PATIENCE
+    while page(proxy, Cookie=cookies[0], X_Test_Client=f"192.0.2.{len(proxy.lines()) % 250}")[0] != 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+
+
+@needs_nginx
+def test_pages_of_a_greedy_client_wait_and_others_do_not(echoed):
+    """Of 80 pages at once, one is made at once, 60 wait for their turn at five a second, and the rest is refused."""
+    proxy, _servers = echoed
+
+    def get(client):
+        return proxy.ask("/app", Authorization=PASSWORD, X_Test_Client=client)[0]
+
+    with ThreadPoolExecutor(80) as threads:
+        begun = time.monotonic()
+        greedy = [threads.submit(get, "192.0.2.1") for _ in range(80)]
+        refused = 0
+        for one in as_completed(greedy):
+            refused += one.result() == 429
+            if refused == 10:
+                break
+        asked = time.monotonic()
+        assert get("192.0.2.2") == 200
+        took = time.monotonic() - asked
+        waiting = sum(not one.done() for one in greedy)
+        answers = Counter(one.result() for one in greedy)
+        lasted = time.monotonic() - begun
+    assert set(answers) == {200, 429}
+    assert 61 <= answers[200] <= 70  # some are made while the others arrive
+    assert waiting > 30
+    assert took < 2
+    assert 11 <= lasted < 30
+
+
+@needs_nginx
+@pytest.mark.parametrize(
+    ("client", "same", "other"),
+    [("192.0.2.1", "192.0.2.1", "192.0.2.2"), ("2001:db8::1", "2001:db8::ffff", "2001:db8:0:1::1")],
+)
+def test_a_client_has_so_many_sockets(echoed, client, same, other):
+    proxy, servers = echoed
+
+    def get(address):
+        return proxy.ask("/app/ws", Authorization=PASSWORD, X_Test_Client=address)[0]
+
+    with ThreadPoolExecutor(210) as threads:
+        held = [threads.submit(get, client) for _ in range(200)]
+        deadline = time.monotonic() + PATIENCE
+        while sum(server.paths.count("/app/ws") for server in servers) < 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert get(same) == 429
+        another = threads.submit(get, other)
+        for server in servers:
+            server.over.set()
+        assert another.result() == 200
+        assert {one.result() for one in held} == {200}
+
+
+@needs_nginx
+def test_static_files_are_compressed_and_fetched_once(echoed):
+    proxy, servers = echoed
+    sizes = set()
+    for encoding in ("gzip", "gzip", "identity", "identity"):
+        headers = {"Authorization": PASSWORD, "Accept-Encoding": encoding}
+        status, answered, body = proxy.ask("/static/js/bokeh.min.js?v=1", **headers)
+        assert status == 200
+        assert (answered["Content-Encoding"] == "gzip") == (encoding == "gzip")
+        sizes.add((encoding, len(body)))
+    assert dict(sizes)["identity"] == 70_000 > 50 * dict(sizes)["gzip"]
+    assert sum(len(server.paths) for server in servers) == 1
+
+
+@needs_nginx
+def test_large_requests_and_embedded_pages_are_refused(echoed):
+    proxy, servers = echoed
+    for path in ("/app/autoload.js?bokeh-autoload-element=x", "/app/metadata"):
+        assert proxy.ask(path, Authorization=PASSWORD)[0] == 404
+    assert proxy.ask("/app", method="POST", Authorization=PASSWORD, Content_Length=str(10**6))[0] == 413
+    assert proxy.ask("/app", Authorization=PASSWORD, X_Padding="x" * 40_000)[0] == 400
+    assert not any(server.paths for server in servers)
+
+
+# ---- nginx before two processes of the app ---------------------------------------------------------------------------
+
+
+class Process(Server):
+    """One process of the app behind the proxy."""
+
+    def __init__(self, origin):
+        self.origin = origin
+        super().__init__(BOKEH_SECRET_KEY="k" * 32, DPML_CLASSES="3")
+
+    def command(self, port):
+        return [sys.executable, "-m", "dpml_app", "--port", str(port), "--proxy", "--origin", self.origin]
+
+
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory):
-    """Two processes of the app behind nginx; the address, and what nginx writes."""
-    folder, port = tmp_path_factory.mktemp("proxy"), free_port()
-    app = Two(f"localhost:{port}")
-    log = folder / "log"
-    with log.open("wb") as out:
-        started = [NGINX, "-c", configured(folder, port, app.port)]
-        nginx = subprocess.Popen(started, stdout=out, stderr=subprocess.STDOUT)
-    try:
-        deadline = time.monotonic() + 60
-        while not well(f"https://localhost:{port}/health"):
-            assert nginx.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.1)
-        yield f"https://localhost:{port}", lambda: log.read_text(encoding="utf-8")
-    finally:
-        nginx.terminate()
-        nginx.wait(30)
-        app.stop()
-        app.process.wait()
+def deployed(tmp_path_factory):
+    """nginx, and two processes of the app by their ports."""
+    port = free_port()
+    apps = {app.port: app for app in (Process(f"localhost:{port}") for _ in range(2))}
+    proxy = Proxy(tmp_path_factory.mktemp("proxy"), list(apps), port)
+    yield proxy, apps
+    proxy.stop()
+    for app in apps.values():
+        if app.process.poll() is None:
+            app.stop()
 
 
-def ask(url, **headers):
-    """Return status and headers of an answer; the certificate is the test's own."""
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), context=context) as answer:
-            return answer.status, answer.headers
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.headers
-
-
-def well(url):
-    try:
-        return ask(url)[0] == 200
-    except OSError:
-        return False
-
-
-def sessions():
+def socket_sessions():
     spec = importlib.util.spec_from_file_location("socket_session", ROOT / "benchmarks" / "socket_session.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
+def opened(proxy, query, state="noise-state", **headers):
+    """Return a session, not yet open, and the headers of its requests."""
+    session = socket_sessions().SocketSession(proxy.url, query, state, trusted=False)
+    return session, {"Authorization": PASSWORD, "Origin": proxy.url, **headers}
+
+
+@contextmanager
+def answered_by(proxy):
+    """Collect the ports of the processes that answer the requests inside, by path."""
+    before, found = len(proxy.lines()), {}
+    yield found
+    for _time, _status, _method, path, *processes in proxy.lines()[before:]:
+        found.setdefault(path, []).append(int(processes[-1].rpartition(":")[2]))
+
+
 @needs_nginx
-def test_nobody_comes_in_without_a_password_but_for_the_health_check(proxy):
-    base, _log = proxy
-    assert ask(f"{base}/app")[0] == ask(f"{base}/app/ws")[0] == ask(f"{base}/")[0] == 401
-    assert ask(f"{base}/health")[0] == 200
-    wrong = "Basic " + base64.b64encode(b"ada:byron").decode()
-    assert ask(f"{base}/app", Authorization=wrong)[0] == 401
-    status, headers = ask(f"{base}/app", Authorization=ENTRY)
+def test_the_app_answers_only_with_the_password(deployed):
+    proxy, _apps = deployed
+    assert proxy.ask("/app")[0] == proxy.ask("/app/ws")[0] == proxy.ask("/static/js/bokeh.min.js")[0] == 401
+    assert proxy.ask(f"/{HEALTH}")[0] == 200
+    assert proxy.ask("/app", Authorization="Basic " + base64.b64encode(b"ada:byron").decode())[0] == 401
+    status, headers, body = proxy.ask("/app", Authorization=PASSWORD)
     assert status == 200
+    assert b"dpml" in body
     assert {name: headers[name] for name in HEADERS} == HEADERS
     assert headers["Strict-Transport-Security"]
-
-
-@needs_nginx
-def test_no_session_is_named_and_no_address_made_up_through_it(proxy):
-    base, _log = proxy
     for path in ("/app?bokeh-session-id=evil-0", "/app/?bokeh-token=evil-0"):
-        assert ask(f"{base}{path}", Authorization=ENTRY)[0] == 403
-    for path in ("/app/autoload.js", "/app/metadata"):
-        assert ask(f"{base}{path}", Authorization=ENTRY)[0] == 404
-
-    async def visit():
-        session = sessions().SocketSession(base, "?page=noise", "noise-state", trusted=False)
-        made_up = {"X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1"}
-        await session.open(Authorization=ENTRY, Origin=base, **made_up)
-        await session.close()
-        return session.payload["headers"]
-
-    headers = asyncio.run(visit())
-    assert headers["X-Forwarded-For"] == "127.0.0.1"
-    assert "X-Real-Ip" not in headers
+        assert proxy.ask(path, Authorization=PASSWORD)[0] == 403
 
 
 @needs_nginx
-def test_each_session_stays_with_its_process(proxy):
-    """Twenty come one after the other, each with its socket, and both processes get some."""
-    base, log = proxy
-    SocketSession = sessions().SocketSession
+def test_a_session_stays_with_its_process_and_keeps_no_claimed_address(deployed):
+    proxy, apps = deployed
 
     async def visit():
-        session = SocketSession(base, "?page=noise&epsilon=0.5", "noise-state", trusted=False)
+        session, headers = opened(proxy, "?page=noise&epsilon=0.5")
+        claimed = {"X-Forwarded-For": "203.0.113.9", "X-Real-IP": "203.0.113.9", "X-Dpml-Route": "ffffffff"}
         try:
-            await session.open(Authorization=ENTRY, Origin=base)
-            await session.answered(120)
+            await session.open(**headers, **claimed)
+            await session.answered(PATIENCE)
             await session.move("noise_epsilon", 10)
             assert session.faults == []
-            return session.payload[STATED]
+            return session.payload["headers"], session.cookies["dpml_route"]
         finally:
             await session.close()
 
-    async def all_of_them():
-        return [await visit() for _ in range(SESSIONS)]
+    used = set()
+    for _ in range(6):
+        with answered_by(proxy) as found:
+            sent, route = asyncio.run(visit())
+            deadline = time.monotonic() + PATIENCE
+            while proxy.lines()[-1][3] != "/app/ws" and time.monotonic() < deadline:
+                time.sleep(0.1)  # a socket's line is written when it closes
+        assert found["/app"] == found["/app/ws"]
+        used.update(found["/app"])
+        assert sent["X-Forwarded-For"] == sent["X-Real-Ip"] == "127.0.0.1"
+        assert sent["X-Dpml-Route"] == route != "ffffffff"
+    assert used == set(apps)
 
-    assert set(asyncio.run(all_of_them())) == {0, 1}
-    deadline = time.monotonic() + 60
-    while log().count("/app/ws") < SESSIONS and time.monotonic() < deadline:
-        time.sleep(0.1)  # a socket's line is written when it closes
-    lines = [line.split() for line in log().splitlines() if re.match(r"\d{4}-.*/app", line)]
-    # a line of a request has neither the link's settings nor who asks
-    assert {len(line) for line in lines} == {4}
-    assert {"/app", "/app/ws"} <= {line[3] for line in lines}
+
+@needs_nginx
+def test_visitors_join_a_class_and_lose_it_with_its_process(deployed):
+    """Last: it kills a process. Its visitors' sockets close, and their pages load again from the other process."""
+    proxy, apps = deployed
+
+    def told(session):
+        columns = session.columns("class_state")
+        return json.loads(columns["payload"][0])
+
+    async def ask(session, act, code=""):
+        columns = {"act": act, "code": code, "key": "", "lesson": LESSON, "step": 1, "option": -1, "serial": 1}
+        await session._write("class_request", {name: [value] for name, value in columns.items()})
+
+    async def until(holds):
+        async with asyncio.timeout(PATIENCE):
+            while not holds():
+                await asyncio.sleep(0.05)
+
+    async def hold():
+        teacher, headers = opened(proxy, f"?lesson={LESSON}&step=1", "answer-state")
+        await teacher.open(**headers)
+        await ask(teacher, "open")
+        await until(lambda: told(teacher).get("code"))
+        code = told(teacher)["code"]
+        assert code.startswith(teacher.cookies["dpml_route"] + "-")
+        visitors = []
+        for number in range(3):
+            visitor, headers = opened(proxy, f"?lesson={LESSON}&class={code}", "answer-state")
+            await visitor.open(**headers, **{"X-Test-Client": f"192.0.2.{number}"})
+            await ask(visitor, "join", code)
+            await until(lambda visitor=visitor: told(visitor).get("role") == "visitor")
+            visitors.append(visitor)
+        await until(lambda: told(teacher)["here"] == 3)
+        [port] = {int(line[4].rpartition(":")[2]) for line in proxy.lines()[-4:] if line[3] == "/app"}
+        apps[port].process.send_signal(signal.SIGKILL)
+        await until(lambda: all(visitor.faults for visitor in visitors))
+        for one in (teacher, *visitors):
+            await one.close()
+        again, headers = opened(proxy, "?page=noise&epsilon=0.5")
+        again.cookies = dict(visitors[0].cookies)
+        with answered_by(proxy) as found:
+            cookie = f"dpml_route={again.cookies['dpml_route']}"
+            await again.open(**headers, Cookie=cookie)
+            await again.answered(PATIENCE)
+        await again.close()
+        assert again.faults == []
+        assert found["/app"] == [other for other in apps if other != port]
+
+    asyncio.run(hold())

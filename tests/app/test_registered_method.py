@@ -58,15 +58,16 @@ out["words"] = MethodsCard().readout(values, facts, {("made-up", WORKER): result
 from dpml_app.pages.mydata.advice_card import AdviceFigure
 out["my data"] = "made-up" in AdviceFigure().sources
 
-from dpml_app.pages.select import compute as select, words as select_words
-from dpml_app.pages.select.curves import AccuracyCard as SelectCard
-from dpml_app.pages.select.settings import SelectValues
+from dpml_app.data import measures
+from dpml_app.pages.select import text as select_words
+from dpml_app.pages.select.page import AccuracyCard as SelectCard
+from dpml_app.pages.select.compute import SelectValues
 settings.select_methods = ["made-up", "joint"]
-values, facts, card = SelectValues.of(settings), select.facts("toy"), SelectCard()
+values, facts, card = SelectValues.of(settings), measures.facts("toy"), SelectCard()
 tasks = {place: task for place, task in card.work(values, facts).items() if place[0] == "made-up"}
 accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.items()}
 out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.curves]
-out["select words"] = select_words.accuracy_words(values, {"made-up": accuracies})
+out["select words"] = select_words.accuracy_readout(values, {"made-up": accuracies})
 
 from dpml_app.work.worker import Worker
 worker, (T, task) = Worker(), (next(iter(accuracies)), next(iter(tasks.values())))

@@ -7,7 +7,7 @@ import pytest
 from dpml_app import uploaded_table
 from dpml_app.core import link
 from dpml_app.core.report import NOT_PRIVATE, STUDY, plain_text, report_of
-from dpml_app.pages.select.settings import SelectValues
+from dpml_app.pages.select.compute import SelectValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from page_alone import PageAlone, pool_here

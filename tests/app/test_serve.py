@@ -1,4 +1,4 @@
-"""``python -m dpml_app``: its options, its headers, its health, its end; and the container that runs it."""
+"""``python -m dpml_app``: options, headers, health, idle sessions and end; and the container that runs it."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ def strict():
 # ---- a server of its own ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/health", "/app", "/app?page=mydata", "/static/js/bokeh.min.js"])
+@pytest.mark.parametrize("path", ["/healthz", "/app", "/app?page=mydata", "/static/js/bokeh.min.js"])
 def test_every_answer_has_the_headers(strict, path):
     with urlopen(f"http://127.0.0.1:{strict.port}{path}") as answer:
         assert answer.status == 200
@@ -223,7 +223,7 @@ def test_the_steps_of_the_container_make_an_app_that_answers(tmp_path):
         while subprocess.run(check, env=environment, capture_output=True).returncode:
             assert server.poll() is None
             assert time.monotonic() < deadline
-        with urlopen(f"http://127.0.0.1:{port}/health") as answer:
+        with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
             assert answer.status == 200
         with urlopen(f"http://127.0.0.1:{port}/app") as answer:
             assert b"dpml" in answer.read()

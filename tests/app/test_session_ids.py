@@ -1,11 +1,11 @@
-"""Session ids from outside: refused by both ways of serving at each path, and by two browsers."""
+"""Sessions named from outside are refused by both ways of serving, and by two browsers."""
 
-import asyncio
 import base64
 import json
 import re
 import socket
 import sys
+from types import SimpleNamespace
 
 import pytest
 from app_in_browser import App
@@ -16,37 +16,31 @@ from bokeh.util.token import (
     generate_session_id,
     get_session_id,
 )
-from dpml_app.serving.clients import client_of
-from dpml_app.serving.processes import Parent
-from dpml_app.serving.request_head import Head
-from dpml_app.serving.shared import STATED
+from dpml_app.serving.clients import client_of, route_of_session
 
 PATIENCE = 60.0
-OTHER = "127.0.0.2"
 EVIL = "evil-0"
 KEY = generate_secret_key()
 
 
-class Reused(Server):
-    """``panel serve app --reuse-sessions``."""
-
-    def command(self, port):
-        return [*super().command(port), "--reuse-sessions"]
-
-
 class Own(Server):
-    """``python -m dpml_app``, with two processes."""
+    """``python -m dpml_app``."""
 
     def command(self, port):
-        return [sys.executable, "-m", "dpml_app", "--port", str(port), "--processes", "2"]
+        return [sys.executable, "-m", "dpml_app", "--port", str(port)]
 
 
-@pytest.fixture(scope="module", params=[Server, Reused, Own], ids=["panel", "reused", "own"])
-def served(request):
-    server = request.param()
-    assert status(ask(server, "GET /app")) == 200
+@pytest.fixture(scope="module")
+def own():
+    server = Own()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="module", params=["panel", "own"])
+def served(request):
+    """A server of each kind."""
+    return request.getfixturevalue({"panel": "server", "own": "own"}[request.param])
 
 
 # ---- what is sent, byte by byte --------------------------------------------------------------------------------------
@@ -100,7 +94,6 @@ NAMED = {
     "token at a slash": ("GET /app/?bokeh-token=" + generate_jwt_token(EVIL, signed=False),),
     "autoload": ("GET /app/autoload.js?bokeh-autoload-element=x",),
     "autoload with argument": (f"GET /app/autoload.js?bokeh-autoload-element=x&bokeh-session-id={EVIL}",),
-    "metadata": (f"GET /app/metadata?bokeh-session-id={EVIL}",),
     "socket": (f"GET /app/ws?bokeh-session-id={EVIL}",),
     "post": (f"POST /app?bokeh-session-id={EVIL}",),
     "capitals": (f"GET /APP?bokeh-session-id={EVIL}",),
@@ -124,9 +117,10 @@ def test_a_session_named_in_a_posted_form_is_refused(served):
     assert not tokens(answer)
 
 
-@pytest.mark.parametrize("path", ["/app/autoload.js", "/app/metadata", "/app/autoload.js?bokeh-autoload-element=x"])
-def test_embedding_is_off(served, path):
-    assert status(ask(served, f"GET {path}")) == 404
+def test_a_page_is_not_embedded_in_other_sites(served):
+    answer = ask(served, "GET /app/autoload.js?bokeh-autoload-element=x")
+    assert status(answer) == 404
+    assert not tokens(answer)
 
 
 def test_a_signed_session_of_another_visitor_is_refused(served):
@@ -144,24 +138,6 @@ def test_a_cookie_names_no_session_and_each_page_has_its_own(served):
     ids = {get_session_id(token) for (token,) in found}
     assert len(ids) == 2
     assert EVIL not in ids
-
-
-def test_requests_behind_a_refused_socket_are_refused(served):
-    """Both requests are written before the first is answered."""
-    forged = f"Sec-WebSocket-Protocol: bokeh, {generate_jwt_token(EVIL, signed=False)}"
-    second = head(f"GET /app?bokeh-session-id={EVIL}")
-    for first in (
-        head("GET /app/ws", last=False),
-        head("GET /app/ws", *UPGRADE, last=False),
-        head("GET /app/ws", *UPGRADE[:2], forged, last=False),
-        head("GET /app/nothing", last=False),
-        head("GET /app", last=False),
-    ):
-        answer = send(served, first + second)
-        assert EVIL not in {get_session_id(token) for token in tokens(answer)}
-        assert answer.count("HTTP/1.1 200") <= (b"/app HTTP" in first)
-        if isinstance(served, Own):  # the second is not read at all
-            assert answer.count("HTTP/1.1 ") == 1
 
 
 # ---- sockets ---------------------------------------------------------------------------------------------------------
@@ -192,13 +168,13 @@ def changed(token):
     return f"{made}.{signature}"
 
 
-def test_a_browser_comes_back_by_its_own_token(served):
+def test_a_browser_returns_by_its_own_token(served):
     (token,) = tokens(ask(served, "GET /app"))
     assert [acknowledged(served, token) for _ in range(2)] == [True, True]
 
 
-def test_a_forged_token_opens_no_session(served):
-    (token,) = tokens(ask(served, "GET /app"))
+def test_a_forged_token_opens_no_session(own):
+    (token,) = tokens(ask(own, "GET /app"))
     forged = [
         generate_jwt_token(EVIL, signed=False),
         generate_jwt_token(EVIL, KEY.encode(), signed=True),
@@ -207,85 +183,23 @@ def test_a_forged_token_opens_no_session(served):
         changed(token),
         "junk",
     ]
-    assert not any(acknowledged(served, each) for each in forged)
+    assert not any(acknowledged(own, each) for each in forged)
 
 
-# ---- clients in turn -------------------------------------------------------------------------------------------------
-
-GREEDY = 12
-
-
-def test_a_client_waits_for_one_page_of_another(served):
-    """The order of service: of pages that one client asked for before, at most two are made before another's page."""
-    if isinstance(served, Reused):
-        pytest.skip("its pages are not made one by one")
-
-    async def page(source, done):
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.port, local_addr=(source, 0))
-        writer.write(head("GET /app?page=noise"))
-        await asyncio.wait_for(reader.read(), 10 * PATIENCE)
-        writer.close()
-        done.append(source)
-
-    async def main():
-        done = []
-        greedy = [asyncio.create_task(page(OTHER, done)) for _ in range(GREEDY)]
-        while not done:  # the first is there, all others wait
-            await asyncio.sleep(0.01)
-        before = len(done)
-        await page("127.0.0.1", done)
-        await asyncio.gather(*greedy)
-        return done[before:]
-
-    processes = 2 if isinstance(served, Own) else 1
-    assert asyncio.run(main()).index("127.0.0.1") <= 2 * processes
-
-
-def test_a_client_has_so_many_pages():
-    server = Server(DPML_CLIENT_PAGES="3")
-    try:
-        answers = [status(ask(server, "GET /app", source=OTHER)) for _ in range(4)]
-        assert answers == [200, 200, 200, 429]
-        assert status(ask(server, "GET /app")) == 200
-    finally:
-        server.stop()
-
-
-@pytest.mark.parametrize(
-    ("proxy", "headers", "client"),
-    [
-        (False, (), "192.0.2.1"),
-        (False, ("X-Forwarded-For: 198.51.100.7", "X-Real-IP: 198.51.100.7"), "192.0.2.1"),
-        (True, ("X-Forwarded-For: 10.0.0.1, 198.51.100.7", "X-Real-IP: 10.0.0.9"), "198.51.100.7"),
-        (True, ("X-Forwarded-For: 10.0.0.1", "x-forwarded-for: 198.51.100.7"), "198.51.100.7"),
-        (True, ("X-Real-IP: 10.0.0.9",), "192.0.2.1"),
-    ],
-)
-def test_only_a_proxy_says_who_asks(proxy, headers, client):
-    handed = Head.read(head("GET /app", *headers)).handed_on("192.0.2.1", proxy=proxy).decode()
-    lines = [line for line in handed.split("\r\n") if line.lower().startswith(("x-forwarded-for", "x-real-ip"))]
-    assert lines == [f"X-Forwarded-For: {client}"]
-
-
-@pytest.mark.parametrize("hidden", ["\n", "\r", "\0", "\x0b"])
-def test_no_header_hides_behind_another_line_end(hidden):
-    with pytest.raises(ValueError, match="GET /app"):
-        Head.read(head("GET /app", f"A: b{hidden}X-Real-IP: 10.0.0.9"))
-
-
-def test_a_socket_goes_to_the_process_in_its_signed_token(tmp_path):
-    parent = Parent([], tmp_path, [])
-    signed = generate_jwt_token(
-        generate_session_id(parent.key.encode(), signed=True), parent.key.encode(), True, {STATED: 1}
-    )
-    for token, process in {signed: 1, generate_jwt_token("a", signed=False): None, "junk": None, "W10": None}.items():
-        assert Head.read(head("GET /app/ws", f"Sec-WebSocket-Protocol: bokeh, {token}")).process(parent.key) == process
+# ---- clients and routes ----------------------------------------------------------------------------------------------
 
 
 def test_an_ipv6_network_is_one_client():
     assert client_of("2001:db8::1") == client_of("2001:db8::ffff") != client_of("2001:db8:0:1::1")
     assert client_of("::ffff:192.0.2.1") == client_of("192.0.2.1") != client_of("192.0.2.2")
     assert client_of(None) == client_of("") == ""
+
+
+@pytest.mark.parametrize(("sent", "route"), [("0123abcd", "0123abcd"), ("0123ABCD", ""), ("0123abcd\n", ""), ("", "")])
+def test_a_route_is_eight_hexadecimal_digits(sent, route):
+    context = SimpleNamespace(request=SimpleNamespace(headers={"X-Dpml-Route": sent}))
+    assert route_of_session(context) == route
+    assert route_of_session(None) == ""
 
 
 # ---- two browsers ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dpml_app import shell as shells
 from dpml_app import uploaded_table
 from dpml_app.core import link
 from dpml_app.data import measures
-from dpml_app.pages.explore import cost
+from dpml_app.pages.explore import compute as explore
 from dpml_app.pages.publish.compute import published, tables
 from dpml_app.pages.train import compute as training
 from dpml_app.serving.limits import ServerFull
@@ -131,7 +131,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):
     ("page_id", "query", "cards", "source", "column"),
     [
         ("explore", "draws=10&n_features=5", ("cost", "map"), "cost-curve", "mean"),
-        ("select", "draws=10&n_features=5", ("count", "f1"), "select-f1-mask", "mean"),
+        ("select", "draws=10&n_features=5", ("chosen", "accuracy"), "select-accuracy-mask-count", "mean"),
         ("train", "dataset=toy&draws=10&n_features=5", ("accuracy", "size"), "train-accuracy-binned", "mean"),
         ("publish", "dataset=toy&publish_draws=5&publish_grids=10", PUBLISHED, "publish-models-table", "mean"),
         ("evaluate", "dataset=toy&draws=10", ("roc", "errors"), "evaluate-errors-histogram", "median"),
@@ -199,6 +199,11 @@ def test_results_are_under_its_name_and_go_with_it(table):
     assert len(cache._results) == 1
 
 
+def custom_model(name, epsilon=1.0):
+    arguments = (name, "add-remove", epsilon, "naive-bayes", "count", (3, 0.5, 65), 10, 0)
+    return Task(explore.custom_accuracy, arguments)
+
+
 def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     pool = pool_here()
     monkeypatch.setattr(shells, "pool", lambda: pool)
@@ -209,17 +214,15 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     shell.settings.hold(made)
     key = made.name
     watched = weakref.ref(made.data)
-    call = ("add-remove", 1.0, (0,), 10, 0)
-    pool.cache.call(measures.accuracy, key, "row-bounded", *call)
-    cost.best(key, "add-remove")
-    assert pool.submit(Task(measures.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
-    assert any(key in uploaded_table.named(one) for one in measures._STATISTICS._results)
+    explore.non_private(key, "add-remove")
+    assert pool.submit(custom_model(key)).result(60).shape
+    assert any(key in uploaded_table.named(one) for one in pool.cache._results)
     del made
     shell.stop()
     pool.stop()
     with pytest.raises(uploaded_table.NotHere, match="Upload it again"):
         measures.dataset(key)
-    assert not any(key in uploaded_table.named(one) for one in [*measures._STATISTICS._results, *pool.cache._results])
+    assert not any(key in uploaded_table.named(one) for one in pool.cache._results)
     gc.collect()
     assert watched() is None
 
@@ -247,7 +250,10 @@ def test_the_end_of_one_session_leaves_the_results_of_the_others(two_sessions):
     (one, _other), names = two_sessions
 
     def studies(name):
-        return [measures.study(name, "count", "add-remove"), training.nb_study(name, "global", "add-remove")]
+        return [
+            explore._study(name, "naive-bayes", "count", "add-remove"),
+            training.nb_study(name, "global", "add-remove"),
+        ]
 
     before = {name: studies(name) for name in (*names, "toy")}
     assert before[names[0]] == studies(names[0])
@@ -275,7 +281,14 @@ def test_what_is_on_its_way_when_a_table_goes_is_not_kept(table):
 
 def test_what_is_kept_of_a_data_set_is_kept_where_its_end_is_seen():
     """`functools` keeps results of a table until they are pushed out; a function with a name of a data set must not."""
-    others = {"_levels", "_choice_loss", "read_shipped", "results", "methods"}  # of mechanisms, and of what ships
+    others = {
+        "_levels",
+        "_choice_loss",
+        "read_shipped",
+        "shipped_results",
+        "results",
+        "methods",
+    }  # of mechanisms, and of what ships
     for module in [module for path, module in sys.modules.items() if path.startswith("dpml_app.")]:
         for name, function in vars(module).items():
             if hasattr(function, "cache_clear") and function.__module__ == module.__name__:
@@ -288,13 +301,13 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
     made = uploaded_tables.made()
     uploaded_table.attach(made)
     name = made.name
-    task = Task(measures.accuracy, (name, "published", "add-remove", 1.0, (65,), 10, 0))
+    task = custom_model(name)
     try:
         with pytest.raises(uploaded_table.NotHere):
             pool.submit(task).result(120)
         attach(pool, made)
         assert pool.submit(task).result(120).shape == (10,)
-        other = Task(measures.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
+        other = custom_model(name, 2.0)
         assert pool.submit(other).result(120).shape == (10,)
         assert pool._worker_threads[0].attached == {name}
         pool.detach(name)

@@ -37,6 +37,32 @@ def test_a_view_in_a_cell_asks_no_other_host():
     assert re.findall(r"https?://[^\s\"'\\\\]+", text) == []
 
 
+def test_interactive_plot_has_sliders_and_a_plain_one_has_none(monkeypatch):
+    monkeypatch.setattr(pn.config, "inline", True)
+    monkeypatch.setattr(pn.extension, "_loaded", True)
+    plot = views.interactive(lambda n=2: views.curve(draws().query("draw < @n")), n=[2, 5])
+    bundle, _ = display.with_sliders(plot)
+    assert "DiscreteSlider" in bundle["text/html"]
+    assert re.findall(r"https?://[^\s\"'\\\\]+\.(?:js|css)", bundle["text/html"]) == []
+    assert display.with_sliders(views.curve(draws())) is None
+    assert display.with_sliders(views.curve(draws()) + plot) is not None
+
+
+def test_moved_slider_calls_the_function_with_its_setting():
+    shown = []
+
+    def picture(n=5):
+        shown.append(n)
+        return views.curve(draws().query("draw < @n"))
+
+    pane = pn.pane.HoloViews(views.interactive(picture, n=[2, 5, 10]))
+    pane.get_root()
+    [slider] = pane.widget_box
+    assert (slider.name, slider.value) == ("number of records", 5)
+    slider.value = 2
+    assert (shown[0], shown[-1]) == (5, 2)
+
+
 def test_a_band_holds_the_share_of_draws_that_it_says():
     view = views.curve(draws(), level=0.8)
     area = part(view, "Area")

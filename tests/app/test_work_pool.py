@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import worker_calls
-from dpml_app.data import measures
+from dpml_app.pages.explore.compute import custom_accuracy
 from dpml_app.work import worker
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import TRIES, Pool, Task
@@ -207,10 +207,10 @@ def processes(pool):
 
 def test_real_workers_compute_and_end(make_pool):
     pool = make_pool()
-    arguments = ("toy", "count", "add-remove", 1.0, (5, 0.5, 65), 10, 0)
-    value = pool.submit(Task(measures.accuracy, arguments)).result(LONG)
+    arguments = ("toy", "add-remove", 1.0, "naive-bayes", "count", (5, 0.5, 65), 10, 0)
+    value = pool.submit(Task(custom_accuracy, arguments)).result(LONG)
     assert pool.warm
-    assert value == pytest.approx(measures.accuracy(*arguments), abs=0)
+    assert value == pytest.approx(custom_accuracy(*arguments), abs=0)
     workers = processes(pool)
     assert [w.is_alive() for w in workers] == [True]
     pool.stop()

@@ -10,29 +10,32 @@ from dpml.budget import charge
 from dpml.classifiers import AutoClassifier, BernoulliNB, LogisticRegression, MixedNB, RandomTrees
 from dpml.exceptions import BudgetExceeded, InvalidParameter
 from dpml.mechanisms import Laplace
-from dpml.publishing import AIM, MST, PrivBayes, PrivPfC
+from dpml.publishing import AIM, MST, PrivPfC
 from dpml.schema import Feature, Schema
 from dpml.testing import CHECKS, check_private_estimator
 
 BINARY = Schema.binary(5, classes=("a", "b", "c"), n_lower=20)
 
 
-@pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("name", KINDS)
-def test_public_estimators_pass(name, check):
-    check_private_estimator(made(name), checks=[check])
-
-
-@pytest.mark.parametrize("name", sorted(set(KINDS) - set(NOT_PRIVATE)))
-def test_estimators_pass_under_replacement(name):
-    check_private_estimator(made(name, relation="replace-one"), checks=["budget", "neighbours"])
+def test_public_estimators_pass(name):
+    check_private_estimator(made(name))
+    if name not in NOT_PRIVATE:
+        check_private_estimator(made(name, relation="replace-one"), checks=["budget"])
 
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_releases_pass(name):
-    results = check_private_estimator(released(name))
-    assert "failed" not in set(results["status"])
-    assert results.set_index("check")["status"]["neighbours"] == "passed"
+    check_private_estimator(released(name), checks=[check for check in CHECKS if check != "neighbours"])
+
+
+@pytest.mark.full  # test_wholes_estimators.py compares some of these neighbours at each commit
+@pytest.mark.parametrize("name", sorted(set(KINDS) - set(NOT_PRIVATE)))
+def test_neighbours_in_releases_and_under_replacement(name):
+    check_private_estimator(made(name, relation="replace-one"), checks=["neighbours"])
+    if name in RELEASED:
+        results = check_private_estimator(released(name), checks=["neighbours"])
+        assert results["status"].tolist() == ["passed"]
 
 
 @pytest.mark.parametrize(
@@ -42,9 +45,7 @@ def test_releases_pass(name):
         MixedNB(1.0, schema=PETS),
         RandomTrees(1.0, n_trees=2, max_depth=2, schema=PETS),
         PrivPfC(1.0, schema=PETS),
-        PrivBayes(1.0, schema=PETS),
         BernoulliNB(1.0, schema=BINARY),
-        LogisticRegression(1.0, method="approximate-minima", delta=1e-5, schema=Schema.binary(3, n_lower=20)),
         LogisticRegression(1.0, schema=Schema((Feature("x0", "numeric", lower=-1.0, upper=3.0), Feature("x1")))),
     ],
     ids=lambda estimator: type(estimator).__name__,
@@ -251,18 +252,18 @@ def test_every_check_has_a_fault():
 @pytest.mark.parametrize(("kind", "check", "message"), FAULTS)
 def test_a_fault_fails_its_check(kind, check, message):
     with pytest.raises(AssertionError, match=f"^{kind.__name__}, {check}: .*({message})"):
-        check_private_estimator(kind(1.0), checks=[check])
+        check_private_estimator(kind(1.0), checks=[check], n_fits=400)
 
 
 @pytest.mark.parametrize("kind", [NoisyCounts, OwnNoise])
 def test_a_private_estimator_of_ones_own_passes(kind):
-    results = check_private_estimator(kind(1.0))
+    results = check_private_estimator(kind(1.0), n_fits=400)
     assert set(results[results["status"] == "skipped"]["check"]) == {"classes"}
     assert (results["reason"] != "").equals(results["status"] == "skipped")
 
 
 def test_all_failures_are_reported():
-    results = check_private_estimator(NoNoise(1.0), on_fail="report").set_index("check")
+    results = check_private_estimator(NoNoise(1.0), n_fits=100, on_fail="report").set_index("check")
     assert set(results.index[results["status"] == "failed"]) == {"seeds", "neighbours"}
 
 

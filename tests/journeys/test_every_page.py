@@ -5,7 +5,7 @@ from operator import methodcaller
 from types import SimpleNamespace
 
 import pytest
-from dpml_app.pages.select.settings import CALIBRATIONS
+from dpml_app.pages.select.compute import CALIBRATIONS
 from each_commit import others_in_full
 from playwright.sync_api import expect
 
@@ -31,7 +31,7 @@ SHARED = [
 ]
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
 DRAGGED = ("noise-intervals", "noise-releases")
-RANKED = ("select-rows", "select-drawn-count", "select-drawn-mutual_information", "select-mark-count")
+RANKED = ("select-rows", "select-drawn-count", "select-drawn-mutual_information")
 CUT = "Threshold for the positive class"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
 # browser draws by itself; test_controls.py holds what the server draws
@@ -39,11 +39,10 @@ CONTROLS = {
     "explore": (
         "&dataset=toy&draws=10",
         [
-            (press("ε"), "epsilon", ("selection-drawn", "map-current")),
-            (press("Number of features", "ArrowLeft"), "n_features", ("selection-drawn", "map-current")),
+            (press("ε"), "epsilon", ("selection-drawn",)),
+            (press("Number of features", "ArrowLeft"), "n_features", ("selection-drawn",)),
             (press("Budget share for selection"), "selection_share", ("selection-drawn",)),
             (press("Threshold percentile"), "threshold_percentile", ()),
-            (press("Contribution bound"), "row_bound", ()),
             (pick("Score", "Mutual information"), "map_score", ()),
             (pick("Model", "Logistic"), "hand_model", ()),
             (press("λ", "ArrowLeft"), "reg_lambda", ()),
@@ -55,11 +54,8 @@ CONTROLS = {
         "",
         [
             (press("Axis range ±"), "noise_reach", ()),
-            (press("Number of queries D", "ArrowLeft"), "noise_queries", ()),
-            (press("Failure probability p"), "noise_failure", ()),
             (press("Changed numbers k"), "noise_touched", ()),
             (hit("radio", "95% quantile"), "noise_measure", ()),
-            (press("Gap between candidates"), "noise_gap", ()),
             (press("δ of Gaussian noise"), "noise_delta", ()),
             (press("β as a share of ε", "ArrowLeft"), "noise_beta", DRAGGED),
             (pick("Statistic", "Trimmed mean"), "noise_statistic", DRAGGED),
@@ -75,7 +71,6 @@ CONTROLS = {
             (pick("Mechanism", "Staircase"), "noise_mechanism", ()),
             (press("Sensitivity Δ"), "noise_sensitivity", ()),
             (press("ε of the noise", "ArrowLeft"), "noise_epsilon", DRAGGED),
-            (hit("radio", "Two"), "noise_dimension", ()),
         ],
     ),
     "select": (
@@ -84,14 +79,10 @@ CONTROLS = {
             (press("ε"), "epsilon", RANKED),
             (press("Number of features"), "n_features", RANKED),
             (press("Budget share for selection", "ArrowLeft"), "selection_share", RANKED),
-            (press("Contribution bound r", "End"), "select_row_bound", ()),
             (hit("radio", "Mutual information"), "select_order", ("select-rows",)),
             (hit("button", "Resample set"), "select_draw", ("select-set",)),
             (hit("radio", CALIBRATIONS["per-feature"]), "select_calibration", RANKED),
-            (pick("Score for the threshold", "Count heuristic"), "select_score", ()),
-            (press("Threshold τ"), "select_threshold", ()),
             (hit("checkbox", "Joint mechanism, by counts"), "select_methods", ()),
-            (press("Feature"), "select_feature", ("select-mark-count",)),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", RANKED),
         ],

@@ -33,7 +33,7 @@ def at(app, step, lesson=NOISE):
 
 def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
     app = make_app(server, height=900)
-    app.enter("noise", "&noise_gap=2", wait=False)
+    app.enter("noise", "&noise_touched=2", wait=False)
     page, lesson = app.page, lessons()[NOISE]
     page.wait_for_function(SETTLED, arg=0)  # what stands behind "More" is not there
     page.get_by_role("link", name="Lessons", exact=True).focus()
@@ -42,7 +42,7 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
     entries = panel.get_by_role("listitem").get_by_role("button")
     expect(entries).to_have_count(len(lessons()))
     # the list is a place of its own, and keeps what the page shows
-    page.wait_for_function(ADDRESS, arg="?page=noise&noise_gap=2&lessons=1")
+    page.wait_for_function(ADDRESS, arg="?page=noise&noise_touched=2&lessons=1")
     for _ in range(list(lessons()).index(NOISE)):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -71,7 +71,7 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
     panel.wait_for(state="hidden")
     page.wait_for_function("() => !location.search.includes('lesson')")
     assert app.query["page"] == "noise"
-    assert app.query["noise_gap"] == "5", "a step's state has what it does not name at its default"
+    assert app.query["noise_touched"] == "1", "a step's state has what it does not name at its default"
     page.wait_for_function("document.activeElement.id === 'open-lessons'")
 
 

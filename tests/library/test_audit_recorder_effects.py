@@ -82,7 +82,7 @@ def test_a_number_that_is_told_beside_the_result_is_found(kind):
     assert recorded_releases(call, [1.0], [1.0, 2.0])[-1].mechanism is None
 
 
-def test_a_file_elsewhere_is_found_and_the_working_folder_is_restored(tmp_path):
+def test_a_file_elsewhere_is_found(tmp_path):
     before = os.getcwd()
 
     def call(data):

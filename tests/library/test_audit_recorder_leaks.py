@@ -16,7 +16,6 @@ from dpml.audit.recorder import fingerprint, same
 from dpml.mechanisms.private import Private
 from dpml.schema import Feature, Schema
 
-RNG = np.random.default_rng(0)
 Pair = namedtuple("Pair", "first second")
 
 

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom, laplace, norm
 
 from dpml.audit import audit_one_run, certified_epsilon, claimed_region, trade_off
-from dpml.audit.one_run import guesses_p_value, trade_off_p_value
+from dpml.audit.one_run import trade_off_p_value
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Laplace
 from dpml.mechanisms.noise import gaussian_sigma
@@ -43,7 +43,7 @@ def test_curves_of_noise_are_those_of_the_likelihood_ratio_test():
             assert f(law.sf(t)) == pytest.approx(law.cdf(t - shift), abs=1e-9)
 
 
-def test_the_curve_of_a_claim_is_the_edge_of_the_region_that_the_page_draws():
+def test_the_curve_of_a_claim_is_the_edge_of_its_region():
     for epsilon, delta in product((0.0, 0.7, 3.0), (0.0, 0.1)):
         f, (fpr, tpr) = trade_off(epsilon, delta), claimed_region(epsilon, delta)
         for x, y in list(zip(fpr, tpr, strict=True))[1:4]:
@@ -64,7 +64,7 @@ def largest_tail(n_guesses, n_right, epsilon, delta, n_canaries):
 
 
 @pytest.mark.parametrize(("r", "m", "epsilon", "delta"), [(6, 6, 0.5, 0.0), (8, 20, 1.0, 0.01), (12, 12, 2.0, 0.05)])
-def test_the_recursion_reaches_the_largest_tail_that_the_inequalities_allow(r, m, epsilon, delta):
+def test_the_recursion_reaches_the_largest_tail(r, m, epsilon, delta):
     curve = trade_off(epsilon, delta)
     for v in range(1, r + 1):
         found = trade_off_p_value(m, r, v, curve)
@@ -72,7 +72,7 @@ def test_the_recursion_reaches_the_largest_tail_that_the_inequalities_allow(r, m
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0, 8.0])
-def test_randomised_response_whose_tail_is_exact_lies_below_and_near(epsilon):
+def test_the_bound_is_near_the_tail_of_randomised_response(epsilon):
     """Right answers are binomial: a bound must lie above, and lies at most a third above in the tail."""
     chance, r = 1 / (1 + math.exp(-epsilon)), 60
     for v in range(1, r + 1):
@@ -80,17 +80,6 @@ def test_randomised_response_whose_tail_is_exact_lies_below_and_near(epsilon):
         assert bound >= tail * (1 - 1e-9)
         if 1e-9 < tail < 0.05:
             assert bound < 1.34 * tail
-
-
-@pytest.mark.parametrize(("curve", "delta"), [("laplace", 0.0), ("gaussian", 1e-5)])
-@pytest.mark.parametrize("epsilon", [1.0, 3.0])
-def test_guesses_by_noise_of_which_the_curve_is_exact(curve, delta, epsilon):
-    """With one threshold each guess is right with a known probability, apart from the others."""
-    f, r = trade_off(epsilon, delta, curve=curve), 100
-    law = laplace(scale=1 / epsilon) if curve == "laplace" else norm(scale=gaussian_sigma(epsilon, delta))
-    chance = law.cdf(0.5)
-    for v in range(1, r + 1):
-        assert trade_off_p_value(r, r, v, f) >= binom.sf(v - 1, r, chance) * (1 - 1e-9)
 
 
 def runs(noise, claim, n_runs, n_guesses, **options):
@@ -106,13 +95,13 @@ def runs(noise, claim, n_runs, n_guesses, **options):
     ("noise", "options"),
     [(Laplace(1.0), {"curve": "laplace"}), (Gaussian(1.0, 1e-5), {"curve": "gaussian", "delta": 1e-5})],
 )
-def test_no_noise_is_accused_beyond_the_confidence_and_half_the_noise_is(noise, options, n_guesses):
-    results = runs(noise, 1.0, 100, n_guesses, **options)
-    # P[Binomial(100, .05) > 14] < 1e-3
-    assert sum(not result.passed for result in results) <= 14
+def test_noise_is_rarely_accused_and_too_little_always(noise, options, n_guesses):
+    results = runs(noise, 1.0, 60, n_guesses, **options)
+    # P[Binomial(60, .05) > 10] < 1e-3
+    assert sum(not result.passed for result in results) <= 10
     assert {result.curve for result in results} == {options["curve"]}
     less = Laplace(8.0) if options["curve"] == "laplace" else Gaussian(8.0, 1e-5)
-    assert not any(result.passed for result in runs(less, 1.0, 20, n_guesses, **options))
+    assert not any(result.passed for result in runs(less, 1.0, 10, n_guesses, **options))
 
 
 def test_a_curve_certifies_no_less_and_more_where_noise_is_known():
@@ -126,13 +115,6 @@ def test_a_curve_certifies_no_less_and_more_where_noise_is_known():
     )
     # the worst of what a claim of ε allows is randomised response, whose tail is known
     assert certified_epsilon(1000, 200, 190, curve="claim") == certified_epsilon(1000, 200, 190)
-
-
-def test_what_a_curve_certifies_is_where_its_p_value_has_the_level():
-    lower = certified_epsilon(1000, 200, 190, delta=1e-5, curve="gaussian", confidence=0.9)
-    curve = trade_off(lower, 1e-5, curve="gaussian")
-    assert trade_off_p_value(1000, 200, 190, curve) == pytest.approx(0.1, abs=1e-6)
-    assert guesses_p_value(1000, 200, 190, lower, 1e-5) > 0.1
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Small tables that a person typed, and the methods of the catalogue that run on them."""
 
 import itertools
-import math
-import re
 from collections import Counter
 
 import numpy as np
@@ -15,7 +13,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, scores
-from dpml.selection.as_published import threshold_testing_log_probabilities
 
 EDITABLE = [name for name, entry in AUDITED.items() if entry.typed is not None]
 RELATIONS = ("add-remove", "replace-one")
@@ -163,14 +160,6 @@ def test_exact_costs_by_the_definition(relation):
     assert moved >= 5
 
 
-def test_threshold_testing_by_its_own_probabilities():
-    data, neighbour = read_neighbours("na.nab", "yab")
-    logs = [threshold_testing_log_probabilities(X.sum(axis=0), 1.0, 1.5) for X, _ in (data, neighbour)]
-    possible = [{mask for mask, p in side.items() if p > -np.inf} for side in logs]
-    expected = max(abs(logs[0][m] - logs[1][m]) for m in possible[0]) if possible[0] == possible[1] else math.inf
-    assert AUDITED["private-threshold-testing"].audit(1.0, tables=(data, neighbour)).epsilon_lower == expected
-
-
 @pytest.mark.parametrize(("name", "relation"), PAIRS)
 def test_draws_have_the_outputs_whose_probabilities_are_known(name, relation):
     case = AUDITED[name].case_on(*read_neighbours(TABLE, RECORD, relation), 1.0, relation)
@@ -205,18 +194,3 @@ def test_the_command_line_audits_a_typed_table(capsys):
     assert main(["audit", "--table", "nab", "--record", "nab"]) == 0
     text = capsys.readouterr().out
     assert {line.partition(",")[0] for line in text.splitlines()} == set(EDITABLE)
-
-
-@pytest.mark.parametrize(
-    ("message", "arguments"),
-    [
-        ("`table` must be .*Got 'nba'", ["laplace", "--table", "nba"]),
-        ("`record` must be .*Got 'x'", ["laplace", "--table", "n", "--record", "x"]),
-        ("`replaced` must be .*Got 2", ["laplace", "--table", "n", "--replaced", "2"]),
-        ("`name` must be .*Got 'gaussian'", ["gaussian", "--table", "n"]),
-        ("`table` must be .*Got 'n'", ["laplace", "--table", "n", "--search"]),
-    ],
-)
-def test_the_command_line_names_what_is_wrong_with_a_table(message, arguments, capsys):
-    assert main(["audit", *arguments]) == 2
-    assert re.search(message, capsys.readouterr().err)

@@ -36,7 +36,7 @@ def test_a_grid_search_of_seven_fits_is_charged_seven(n_jobs, tmp_path):
         BernoulliNB(1.0, budget=budget).fit(*table())
 
 
-def test_disjoint_parts_cost_the_dearest_under_add_remove_and_the_two_dearest_under_replace_one():
+def test_disjoint_parts_cost_the_dearest_ones():
     for relation, expected in (("add-remove", 0.5), ("replace-one", 0.9)):
         budget = Budget(1.0, 1e-3, relation)
         parts = budget.disjoint("a", "b", "c")
@@ -107,26 +107,6 @@ def test_concentrated_charges_add_up_before_they_are_converted():
     assert len(budget.ledger) == 11
 
 
-def test_concentrated_charges_need_a_delta():
-    with pytest.raises(BudgetExceeded):
-        Budget(10.0).spend(rho=0.1)
-    assert zcdp_epsilon(0.0, 1e-5) == 0.0
-
-
-def test_zcdp_of_the_gaussian_mechanism_is_a_valid_conversion():
-    """ρ = 1/(2σ²) for sensitivity 1: the exact δ of the Gaussian mechanism at the converted ε is at most δ."""
-    from scipy.stats import norm
-
-    for sigma in (0.5, 1.0, 4.0):
-        for delta in (1e-3, 1e-6):
-            epsilon = zcdp_epsilon(1 / (2 * sigma**2), delta)
-            exact = norm.cdf(0.5 / sigma - epsilon * sigma) - math.exp(epsilon) * norm.cdf(
-                -0.5 / sigma - epsilon * sigma
-            )
-            assert exact <= delta
-            assert exact > delta / 1000
-
-
 def test_a_pure_delta_charge_and_the_json_form():
     budget = Budget(1.0, 1e-3)
     budget.spend(0.0, 1e-4, label="coin")
@@ -154,8 +134,8 @@ while True:
 """
 
 
-@pytest.mark.parametrize("attempts", [10, pytest.param(50, marks=pytest.mark.full)])
-def test_a_killed_process_never_loses_a_charge_whose_noise_was_released(tmp_path, attempts):
+@pytest.mark.parametrize("attempts", [5, pytest.param(50, marks=pytest.mark.full)])
+def test_a_killed_process_loses_no_charge(tmp_path, attempts):
     """Several kill -9 at random moments: every value that came out has been charged, and at most one charge more."""
     rng = np.random.default_rng(0)
     released_in_all = 0

@@ -30,14 +30,6 @@ def test_the_conversion_is_the_least_over_all_orders(rho, delta):
     assert converted <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
-@pytest.mark.parametrize("delta", [0.9, 0.999, 1 - 1e-9])
-@pytest.mark.parametrize("rho", [1e-3, 1.0, 100.0])
-def test_the_conversion_is_the_least_also_near_a_delta_of_1(rho, delta):
-    excess = np.exp(np.linspace(-40, 20, 400_001))
-    every = (1 + excess) * rho + np.log(excess) - np.log1p(excess) - (math.log(delta) + np.log1p(excess)) / excess
-    assert zcdp_epsilon(rho, delta) == pytest.approx(max(every.min(), 0), rel=1e-6, abs=1e-9)
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 90.0])
 @pytest.mark.parametrize("rho", [0.01, 3.0, 100.0])
 def test_delta_is_the_least_over_all_orders(rho, epsilon):
@@ -63,7 +55,7 @@ def test_the_least_epsilon_and_delta_pay_for_no_rho():
 
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
-def test_what_is_calibrated_to_a_budget_fits_into_it_and_nothing_more(epsilon, delta):
+def test_what_is_calibrated_to_a_budget_uses_all_of_it(epsilon, delta):
     budget = Budget(epsilon, delta)
     budget.spend(rho=zcdp_rho(epsilon, delta))
     assert budget.remaining == pytest.approx(0.0, abs=1e-9 * epsilon)
@@ -118,7 +110,7 @@ def test_the_order_is_fixed_by_what_is_left_at_the_first_charge():
     budget.spend(budget.remaining)
 
 
-def test_a_part_has_an_order_of_its_own_and_later_delta_is_refused():
+def test_a_part_has_an_order_of_its_own():
     budget = Budget(1.0, 2e-6)
     select, train = budget.split(1, 1)
     select.spend(0.5)

@@ -1,4 +1,4 @@
-"""A ledger's file is cut or changed in 600 ways: it is never read below what was spent."""
+"""A ledger's file is cut or changed in 600 ways, a fifth of them at each commit: it is never read below its charges."""
 
 import os
 import sqlite3
@@ -11,6 +11,7 @@ from dpml.exceptions import BudgetExceeded, DpmlError, LedgerDamaged
 
 TOTALS = 2.0, 1e-3, "replace-one"
 PAGE = 4096
+each_fifth = pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.full)])
 
 
 def fill(path):
@@ -96,20 +97,22 @@ def check_damage(path, content, spent, harm, charges=True):
     return outcomes
 
 
-def test_no_cut_file_is_read_below_what_was_spent(whole, tmp_path):
+@each_fifth
+def test_no_cut_file_is_read_below_what_was_spent(whole, tmp_path, step):
     content, spent = whole
     path = tmp_path / "ledger.db"
-    for length in lengths(len(content), np.random.default_rng(0)):
+    for length in lengths(len(content), np.random.default_rng(0))[::step]:
         outcomes = check_damage(path, content, spent, lambda path, length=length: os.truncate(path, length))
         assert outcomes == ["LedgerDamaged", "LedgerDamaged"], length
 
 
-def test_no_changed_file_is_read_below_what_was_spent(whole, tmp_path):
+@each_fifth
+def test_no_changed_file_is_read_below_what_was_spent(whole, tmp_path, step):
     content, spent = whole
     path = tmp_path / "ledger.db"
     rng = np.random.default_rng(1)
     seen = []
-    for i, place in enumerate(places(content, rng)):
+    for i, place in enumerate(places(content, rng)[::step]):
         # a bit, a byte, and every other byte to 0
         change = (content[place] ^ (1 << rng.integers(8)), content[place] ^ rng.integers(1, 256), 0)[i % 3]
 
@@ -124,18 +127,6 @@ def test_no_changed_file_is_read_below_what_was_spent(whole, tmp_path):
     # empty space and counters hold no charge: they may change; stored entries may not
     assert 0 < seen.count("read") < 0.7 * len(seen)
     assert seen.count("LedgerDamaged") > 0.3 * len(seen)
-
-
-def test_every_byte_of_an_entry_and_of_the_head_counts(tmp_path):
-    path = tmp_path / "ledger.db"
-    Budget(*TOTALS, path=path).spend(0.25, label="counts of the classes")
-    content = path.read_bytes()
-    for text in (b'{"part"', b'{"ledger"'):
-        begin = content.index(text)
-        for place in range(begin, content.index(b"}", begin) + 1, 3):
-            path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-            with pytest.raises(LedgerDamaged, match=r"ledger\.db' is damaged"):
-                Budget(*TOTALS, path=path)
 
 
 def test_a_row_that_was_taken_out_is_missed(whole, tmp_path):
@@ -177,21 +168,3 @@ def test_an_older_copy_is_seen_by_a_budget_that_had_the_newer_one(tmp_path):
     other.spend(0.125)
     with pytest.raises(LedgerDamaged):
         assert budget.spent
-
-
-def test_causes_are_told_apart(whole, tmp_path):
-    content, spent = whole
-    path = tmp_path / "ledger.db"
-    write(path, content[:-100])
-    with pytest.raises(LedgerDamaged, match=f"is truncated: it has {len(content) - 100:,} of {len(content):,} bytes"):
-        Budget(*TOTALS, path=path)
-    # the header counts an unused page where there is none: a charge could be written over another
-    write(path, content[:39] + b"\x01" + content[40:])
-    with pytest.raises(LedgerDamaged, match="is damaged: "):
-        Budget(*TOTALS, path=path)
-    write(path, content)
-    budget = Budget(*TOTALS, path=path)
-    path.unlink()
-    Budget(*TOTALS, path=path)
-    with pytest.raises(LedgerDamaged, match="is a different ledger from the one that was there before"):
-        budget.spend(spent / 1000)

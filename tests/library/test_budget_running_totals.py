@@ -170,37 +170,6 @@ def test_every_commit_is_durable(tmp_path, monkeypatch):
     assert counted.durable == [(True, b"delete")] * 4
 
 
-def test_a_huge_concentrated_charge_is_refused():
-    with pytest.raises(BudgetExceeded, match="ρ"):
-        Budget(1.0, 1e-5).spend(rho=1.7e308)
-
-
-WORKER = """
-import gc, pickle, sys
-import dpml.budget.file as file
-
-check, checks = file._check_file, []
-file._check_file = lambda *arguments: checks.append(check(*arguments))
-for _ in range(3):
-    with open(sys.argv[1], "rb") as pickled:
-        part = pickle.load(pickled)
-    part.spend(0.125)
-    print(part.spent, len(checks))
-    del part
-    gc.collect()
-"""
-
-
-def test_a_worker_keeps_the_ledger_between_its_tasks(tmp_path):
-    budget = Budget(10.0, path=tmp_path / "ledger.db")
-    part = budget.split(a=1, b=1)["b"]
-    (tmp_path / "pickled").write_bytes(pickle.dumps(part))
-    command = [sys.executable, "-c", WORKER, str(tmp_path / "pickled")]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert said == ["0.125 1", "0.25 1", "0.375 1"]
-    assert budget.spent == part.spent == 0.375
-
-
 def test_a_budget_without_a_path_comes_home_from_a_worker(tmp_path):
     """A model that a worker sends back holds the budget that it was sent with."""
     budget = Budget(1.0)

@@ -1,5 +1,6 @@
 """Several processes and threads that use one ledger at once."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import threading
 
 import pytest
+from each_commit import others_in_full
 
 import dpml.budget.file
 from dpml.budget import Budget
@@ -30,7 +32,7 @@ def test_processes_that_begin_one_ledger_at_once_share_it(tmp_path):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     processes = [subprocess.Popen([sys.executable, "-c", CREATOR], **pipes) for _ in range(4)]
     assert [process.stdout.readline() for process in processes] == ["ready\n"] * 4
-    for attempt in range(5):
+    for attempt in range(3):
         path = tmp_path / f"ledger{attempt}.db"
         for process in processes:
             process.stdin.write(f"{path}\n")
@@ -41,29 +43,7 @@ def test_processes_that_begin_one_ledger_at_once_share_it(tmp_path):
         assert len(budget.ledger) == 32
     for process in processes:
         process.communicate()
-    assert len(os.listdir(tmp_path)) == 5
-
-
-def test_threads_that_begin_one_ledger_at_once_share_it(tmp_path):
-    path = tmp_path / "ledger.db"
-    begin = threading.Barrier(8)
-    failed = []
-
-    def work():
-        begin.wait()
-        try:
-            Budget(1.0, path=path).spend(1 / 64)
-        except Exception as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    assert Budget(1.0, path=path).spent == 8 / 64
-    assert os.listdir(tmp_path) == ["ledger.db"]
+    assert len(os.listdir(tmp_path)) == 3
 
 
 KILLED = """
@@ -84,9 +64,14 @@ Budget(1.0, path=sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("stop", ["_head", "_give_name", "_sync_folder"])
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_a_process_that_is_killed_while_it_begins_a_ledger_blocks_nobody(tmp_path, stop, when):
+@pytest.mark.parametrize(
+    ("stop", "when"),
+    others_in_full(
+        list(itertools.product(("_head", "_give_name", "_sync_folder"), ("before", "after"))),
+        *(("_head", "before"), ("_give_name", "after"), ("_sync_folder", "before")),
+    ),
+)
+def test_a_process_killed_while_it_begins_blocks_nobody(tmp_path, stop, when):
     path = tmp_path / "ledger.db"
     command = [sys.executable, "-c", KILLED, str(path), stop, when]
     assert subprocess.run(command, check=False).returncode == -9

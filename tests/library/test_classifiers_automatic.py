@@ -12,40 +12,31 @@ from scipy.special import expit
 from scipy.stats import multivariate_normal
 
 from dpml.classifiers import AutoClassifier
-from dpml.classifiers.automatic import Layout, Plan, default_n_cells, default_plan, histograms, quantile_levels
+from dpml.classifiers.automatic import Layout, Plan, default_plan, histograms, quantile_levels
 from dpml.classifiers.automatic.layout import (
-    CELLS,
     CLEAR,
-    FEWEST_CELLS,
     MOST_CLASSES,
     MOST_GROUPS,
-    WORTH,
     cell_edges,
     pruned,
     public_levels,
-    release_histograms,
 )
 from dpml.classifiers.automatic.plan import (
     ENOUGH,
     ENOUGH_FOR_CLASSES,
     FEW_RECORDS,
     MOST_BINARY,
-    MOST_FOR_GRID,
     SHARE_FOR_CLASSES,
-    SMALL_SHARE,
-    gaussian_gain,
 )
 from dpml.classifiers.automatic.tables import (
     LEAST_RATIO,
     LOSS,
     MOST_MARGIN,
     VARIANCES,
-    TableModel,
     cells_of,
     columns_of_attributes,
     grid_margin,
     group_counts,
-    no_grid,
     other_attributes,
     release_others,
     release_started,
@@ -56,14 +47,9 @@ from dpml.classifiers.automatic.tables import (
 )
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
-from dpml.classifiers.linear import order_covariance, release_objective
-from dpml.classifiers.linear.classes import ClippedSoftmax
+from dpml.classifiers.linear import order_covariance
 from dpml.counts import NoisyCounts, row_bounded_scales
-from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
-from dpml.mechanisms.noise import gaussian_sigma
-from dpml.mechanisms.norms import contrasts
-from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.schema import Feature, Schema
 
 
@@ -77,49 +63,6 @@ def test_every_record_has_one_place_in_every_attribute():
     assert places[1].tolist() == [("none", "part", "full").index(job) for job in X["job"]]
     assert places[2].tolist() == X["owner"].astype(int).tolist()
     assert places[3].tolist() == [0 if f else 1 for f in X["sex=f"]]
-
-
-def test_groups_are_columns_of_a_one_hot_table():
-    X, codes, layout = checked(n=50)
-    groups = layout.groups(layout.places(X))
-    assert layout.sizes == (8, 3, 2, 2)
-    cuts = (80 / 2**20, 80 / 2**10, 80 / 2**7, 5, 20, 40, 60)
-    assert groups[:, 0].tolist() == [sum(age >= cut for cut in cuts) for age in X["age"]]
-    one_hot = np.zeros((50, 15))
-    for i, columns in enumerate(groups):
-        one_hot[i, columns] = 1
-    assert one_hot.sum(axis=1).tolist() == [4] * 50
-    expected = [one_hot[codes == c].sum(axis=0) for c in (0, 1)]
-    np.testing.assert_array_equal(group_counts(groups, codes, layout, 2), expected)
-
-
-def test_noise_of_histograms_and_counts_follows_the_sensitivity():
-    exact = np.zeros((3, 8))
-    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        options = {"relation": relation, "rng": np.random.default_rng(0)}
-        with observing() as passed:
-            _, scale = release_histograms(exact, 3, 0.5, **options)
-            release_others(exact, (2, 6), np.zeros(3), 0.5, **options)
-        expected = [Laplace(0.5, 3 * factor), OneHotNorm(0.5, (2, 6), sensitivity=factor)]
-        assert [mechanism for mechanism, _ in passed] == expected
-        assert scale == expected[0].scale
-        with observing() as passed:
-            _, scale = release_others(exact, (2, 6), np.zeros(3), 0.5, relation=relation, secure=True)
-        assert [mechanism for mechanism, _ in passed] == [SecureOneHot(0.5, (2, 6), factor)]
-        assert scale == pytest.approx(expected[1].deviation / np.sqrt(2), rel=2e-3)
-
-
-def test_released_contrasts_and_class_sizes_make_the_counts():
-    counts = np.array([[3.0, 1.0, 2.0, 0.0, 2.0], [5.0, 4.0, 0.0, 9.0, 0.0]])
-    noisy, scale = release_others(counts, (2, 3), np.array([4.0, 9.0]), 1e9, rng=np.random.default_rng(0))
-    np.testing.assert_allclose(noisy, counts, atol=1e-6)
-    drawn, scale = release_others(
-        np.broadcast_to(counts, (4000, 2, 5)), (2, 3), np.array([4.0, 9.0]), 1.0, rng=np.random.default_rng(0)
-    )
-    noise = np.concatenate(
-        [(drawn - counts)[..., :2] @ contrasts(2), (drawn - counts)[..., 2:] @ contrasts(3)], axis=-1
-    )
-    assert noise.std() / np.sqrt(2) == pytest.approx(scale, rel=0.03)
 
 
 def released(layout, X, codes, levels, scale=1e-9):
@@ -136,17 +79,6 @@ def test_cells_are_those_of_the_grid():
         3 * int(age >= 40) + ("none", "part", "full").index(job) for age, job in zip(X["age"], X["job"], strict=True)
     ]
     assert other_attributes(layout, grid) == (2, 3)
-
-
-def test_a_twin_has_the_bins_of_equal_width_and_no_column():
-    X, codes, layout = checked(n=300)
-    binned = layout.with_levels({0: [[10.0], [10.0, 20.0]]})
-    assert [t.sizes for t in binned.taxonomies] == [(1, 2, 3), (1, 3), (1, 2), (1, 2), (1, 2, 4, 8, 16)]
-    assert binned.sizes == (3, 3, 2, 2)
-    assert len(binned.places(X)) == 5
-    assert binned.groups(binned.places(X)).shape == (300, 4)
-    for chosen, others in (((0, 0, 1, 0, 2), (1, 3)), ((1, 0, 0, 0, 0), (1, 2, 3))):
-        assert other_attributes(binned, released(binned, X, codes, chosen)[1]) == others
 
 
 def test_scores_of_counts_are_naive_bayes_beside_the_grid():
@@ -217,13 +149,6 @@ def test_released_class_sizes_have_the_stated_noise():
     assert shrunken(np.array([90.0, 100.0, 110.0]), 200.0).tolist() == [100.0] * 3
 
 
-def test_noise_alone_adds_nothing():
-    _, _, layout = checked(n=100)
-    noisy = np.random.default_rng(0).laplace(scale=10, size=(2, 15))
-    model = scores_of_counts(noisy, 1e7, layout, (0, 1, 2, 3), np.zeros((2, 1)))
-    assert np.ptp(model.groups, axis=0).max() < 1e-4
-
-
 def test_records_of_the_started_regression_are_in_the_unit_ball():
     X, _, layout = checked(n=100)
     groups = layout.groups(layout.places(X))
@@ -278,55 +203,6 @@ def test_weights_start_where_they_trust_the_grid(classes):
     whole, quarter = (release_started(*parts, rng=np.random.default_rng(0), trust=trust)[0] for trust in (1.0, 0.25))
     starts = (MOST_MARGIN * grid_margin(p[1]))[None] if classes == 2 else np.log(p) - np.log(p).mean(axis=0)
     np.testing.assert_allclose(whole.cells - quarter.cells, 0.75 * starts, rtol=1e-3, atol=1e-3)
-
-
-def three_classes():
-    X, codes, layout = checked(THREE, n=2000)
-    records, grid = released(layout, X, codes, (1, 1, 0, 0))
-    p = cell_probabilities(grid)
-    return records, layout.groups(records.places), cells_of(grid, records.places), p, layout
-
-
-def test_weights_of_three_classes_balance_without_noise():
-    records, groups, cell, p, layout = three_classes()
-    [model] = release_started(records, groups, cell, p, layout, 1e8, rng=np.random.default_rng(0))
-    scores = model.scores(cell, groups)
-    v = ClippedSoftmax(3).residual(scores, (records.codes, 0.0))
-    # with a regulariser this small the pulls of 2000 records add up to almost nothing in each group
-    sums = np.zeros((15, 3))
-    for columns in groups.T:
-        np.add.at(sums, columns, v)
-    assert np.abs(sums).max() < 1.0
-    # and the scores state how often a record is of the class
-    stated = np.exp(TableModel(layout, no_grid(layout, 3), model).log_probabilities_at(cell, groups))
-    np.testing.assert_allclose(stated.sum(axis=1), 1)
-    assert (stated.argmax(axis=1) == scores.argmax(axis=1)).all()
-    for c in range(3):
-        some = stated[:, c] > 0.6
-        assert stated[some, c].mean() == pytest.approx((records.codes[some] == c).mean(), abs=0.12)
-
-
-def test_ordered_groups_are_those_of_numbers():
-    records, groups, cell, p, layout = three_classes()
-    with observing() as passed:
-        release_started(records, groups, cell, p, layout, 1.0, draws=2, rng=np.random.default_rng(0))
-    perturbed = passed[0][0]
-    assert perturbed.ordered == (True, False, False, False)
-    q = 7 / 8 + 2 / 3 + 1 / 2 + 1 / 2 + 1
-    assert perturbed.noise.sensitivity == pytest.approx(1 / np.sqrt(q))
-    assert perturbed.noise.n_scalars == 1  # the grid's answer has no weight: a record is the same in every class
-
-
-def test_a_centre_moves_the_regulariser():
-    rng = np.random.default_rng(0)
-    X = np.zeros((0, 3))
-    centre = np.array([1.0, -2.0, 5.0])
-    found = [
-        release_objective(X, np.zeros(0), 1e6, 2.0, centre=c, rng=np.random.default_rng(0))[0] for c in (None, centre)
-    ]
-    np.testing.assert_allclose(found[1] - found[0], centre, atol=1e-6)
-    with pytest.raises(InvalidParameter, match="centre"):
-        release_objective(X, np.zeros(0), 1.0, 2.0, centre=np.zeros(2), rng=rng)
 
 
 def naive_shrunken(noisy, b):
@@ -399,22 +275,11 @@ def test_a_domain_of_a_few_floats_has_fewer_cells():
     lower, upper = 1e16, 1e16 + 6
     edges = cell_edges(lower, upper, 128)
     assert edges == [lower, lower + 2, lower + 4, upper]
-    layout = Layout.of(Schema((Feature("x", "numeric", lower=lower, upper=upper),)))
+    layout = Layout.from_schema(Schema((Feature("x", "numeric", lower=lower, upper=upper),)))
     counts = histograms(layout, np.array([[lower], [lower + 4], [upper]]), 128)[0]
     assert counts.tolist() == [1.0, 0.0, 2.0, *[0.0] * 125]
     assert public_levels(lower, upper)[-1] == (lower + 2, lower + 4)
     assert quantile_levels(np.full(128, 9.0), 1e-9, lower, upper)[-1] == [lower + 2, lower + 4]
-
-
-def test_stated_cut_points_are_used_as_they_are():
-    _, _, layout = checked(EQUAL, n=50)
-    assert layout.numbers == ()
-    assert layout.sizes == (8, 3, 2, 2)
-    many = replace(EQUAL.features[0], levels=[list(range(1, 80))])
-    assert Layout.of(Schema((many,))).sizes == (80,)
-    model = AutoClassifier(1.0, schema=replace(EQUAL, n_lower=4000), random_state=0).fit(*people())
-    assert model.plan_.n_cells == 0
-    assert AutoClassifier(1.0, schema=replace(SCHEMA, n_lower=4000), random_state=0).fit(*people()).plan_.n_cells
 
 
 def test_cut_points_share_the_mass_and_refine():
@@ -458,14 +323,6 @@ def test_empty_parts_are_empty_and_the_rest_adds_up():
     np.testing.assert_allclose(pruned(counts, 1e-12), counts, atol=1e-8)
 
 
-def test_a_histogram_is_bought_where_it_is_worth_its_epsilon():
-    assert default_n_cells(10_000, 0, 1.0) == 0
-    edge = WORTH * FEWEST_CELLS * 5 / 10_000
-    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        found = [default_n_cells(10_000, 5, s * factor * edge, relation) for s in (0.99, 1.01, 1.99, 2.01, 4.01, 99)]
-        assert found == [0, FEWEST_CELLS, FEWEST_CELLS, 2 * FEWEST_CELLS, CELLS, CELLS]
-
-
 def test_the_rule_tells_words_from_attributes():
     assert default_plan(Schema.binary(MOST_BINARY, n_lower=5000), 1.0).kind == "table"
     assert default_plan(Schema.binary(MOST_BINARY + 1, n_lower=5000), 1.0) == Plan("words", look=True)
@@ -500,44 +357,6 @@ def test_the_rule_counts_records_for_each_weight():
     assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
 
 
-def test_grid_share_falls_with_records_per_weight():
-    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=10_000)
-    edge, small = ENOUGH * 16 / 10_000, 1 - SMALL_SHARE
-    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        epsilons = [factor * e for e in (edge, 1.001 * edge, 1.1 * edge, 2 * edge, 10.0, 1e6)]
-        first, least, near, *plans = [default_plan(schema, epsilon, relation=relation) for epsilon in epsilons]
-        # nothing jumps where weights begin: they get little, and are pulled to the grid's answer
-        assert first == least == Plan("table")
-        assert near.grid_share == near.trust == pytest.approx(SMALL_SHARE + small / 1.1**4)
-        assert near.reg_factor == pytest.approx(1 / (1 - 1 / 1.1**4))
-        middle = SMALL_SHARE + small / 16
-        assert [p.grid_share for p in plans] == pytest.approx([middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
-        assert [plan.trust for plan in plans] == pytest.approx([middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
-        assert [plan.reg_factor for plan in plans] == pytest.approx([16 / 15, 1, 1])
-
-
-def test_counts_have_more_groups_under_less_noise():
-    # so many weights that counts are taken instead
-    features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
-
-    def chosen(classes, records):
-        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), records / 1000)
-        return plan.addition, plan.grid_share, plan.most_groups
-
-    assert chosen(2, 78) == ("none", 1.0, MOST_GROUPS)
-    assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
-    # forty attributes: half of so many counts of each class as there are records times ε for it
-    assert [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]
-
-
-def test_a_wide_table_with_numbers_is_one_of_naive_bayes():
-    binary = [Feature(f"b{i}") for i in range(MOST_BINARY + 20)]
-    number = Feature("x", "numeric", lower=0, upper=1)
-    schema = Schema((*binary, number), n_lower=1000)
-    assert [default_plan(schema, e).kind for e in (0.01, 10)] == ["mixed", "mixed"]
-    assert default_plan(Schema(tuple(binary), n_lower=1000), 0.01).kind == "words"
-
-
 @pytest.mark.parametrize(
     ("n_lower", "epsilon", "relation"),
     [(3000, 5.0, "replace-one"), (3000, 0.02, "add-remove"), (None, 2.0, "add-remove")],
@@ -562,19 +381,15 @@ def test_the_map_of_a_fit_adds_up_and_names_what_was_done(n_lower, epsilon, rela
     assert [each.split(" (")[0] for each in parts.loc["grid", "columns"].split(", ")] == named
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_gaussian_noise_counts_as_more_records_where_it_is_less(relation):
-    columns = [Feature(f"x{i}", "categorical", tuple("uvwxy")) for i in range(60)]
-    wide, narrow = (Schema(columns[:k], (0, 1), n_lower=5000) for k in (60, 3))
-    options = {"delta": 1e-6, "relation": relation}
-    # 240 weights, and two for the grid and the constant; squared length 60 · 4/5 + 2
-    gain = OneHotNorm(1.0, (5,) * 60, n_scalars=2).deviation / gaussian_sigma(1.0, 1e-6, np.sqrt(50))
-    assert gaussian_gain(Layout.of(wide), 1.0, 1e-6) == pytest.approx(gain)
-    assert gain > 1 > gaussian_gain(Layout.of(narrow), 1.0, 1e-6)
-    edge = ENOUGH * 240 / gain * {"add-remove": 1, "replace-one": 2}[relation]
-    plans = [default_plan(wide, 1.0, n, **options) for n in (0.99 * edge, 1.01 * edge)]
-    assert [(plan.addition, plan.delta) for plan in plans] == [("none", 0.0), ("weights", 1e-6)]
-    assert default_plan(wide, 1.0, 1.01 * edge, relation=relation).addition == "none"
-    assert default_plan(narrow, 1.0, **options) == default_plan(narrow, 1.0, relation=relation)
-    three = replace(wide, classes=(0, 1, 2))
-    assert default_plan(three, 9.0, **options) == default_plan(three, 9.0, relation=relation)
+def test_counts_have_more_groups_under_less_noise():
+    # so many weights that counts are taken instead
+    features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
+
+    def chosen(classes, records):
+        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), records / 1000)
+        return plan.addition, plan.grid_share, plan.most_groups
+
+    assert chosen(2, 78) == ("none", 1.0, MOST_GROUPS)
+    assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
+    # forty attributes: half of so many counts of each class as there are records times ε for it
+    assert [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]

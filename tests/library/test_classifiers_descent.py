@@ -9,7 +9,7 @@ from each_commit import others_in_full
 from scipy import stats
 
 from dpml.classifiers import LinearSVC, LogisticRegression
-from dpml.classifiers.linear import minimiser, objective_noise
+from dpml.classifiers.linear import minimiser
 from dpml.classifiers.linear.descent import (
     _gradient_sums,
     default_iterations,
@@ -100,15 +100,6 @@ def test_delta_is_nearly_reached_by_a_saturated_record():
     assert half > 3 * delta
 
 
-def test_the_determinant_is_free_where_it_is_for_pure_noise():
-    assert gaussian_objective_noise(0.1, 1e-5, 10.0) == (gaussian_sigma(0.1, 1e-5), 10.0)
-    assert gaussian_objective_noise(0.1, 1e-5, 9.0)[0] > gaussian_sigma(0.1, 1e-5)
-    for name, epsilon, reg_lambda in (("logistic", 0.1, 3.0), ("hinge", 1.0, 4.0), ("hinge", 1.0, 0.1)):
-        rate, raised = objective_noise(epsilon, reg_lambda, loss=LOSSES[name])
-        expected = gaussian_sigma(rate, 1e-6), raised
-        assert gaussian_objective_noise(epsilon, 1e-6, reg_lambda, loss=LOSSES[name]) == expected
-
-
 @pytest.mark.parametrize("reg_lambda", [0.01, 5.0])
 @pytest.mark.parametrize("delta", [1e-8, 1e-2])
 def test_the_corners_of_a_replacement_add_up_to_delta(delta, reg_lambda):
@@ -133,19 +124,6 @@ def test_gaussian_noise_in_the_objective_has_its_scale(name):
     assert stats.kstest(b.ravel(), stats.norm(scale=1.05 * sigma).cdf).pvalue < 0.01
 
 
-def test_gaussian_noise_covers_the_inexact_minimum():
-    X, y = table()
-    signs = 2.0 * y - 1
-    theta = release_approximate_minima(
-        X, signs, 1.0, 1e-5, 50.0, tolerance=1.0, draws=400, rng=np.random.default_rng(3)
-    )
-    sigma, raised = gaussian_objective_noise(0.999, 0.999e-5, 50.0)
-    b = np.random.default_rng(3).normal(scale=sigma, size=(400, 6))
-    noise = theta - minimiser(X, signs, raised, linear=b)
-    expected = gaussian_sigma(0.001, 1e-8, 2 * 1.0 / raised)
-    assert stats.kstest(noise.ravel(), stats.norm(scale=expected).cdf).pvalue > 0.01
-
-
 # ---- noisy descent: the cost -----------------------------------------------------------------------------------------
 
 
@@ -163,15 +141,14 @@ def dp_accounting_delta(epsilon, sigma, steps, rate, count_sigma):
     return accountant.get_delta(epsilon)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-@pytest.mark.parametrize("count", [True, False])
+@pytest.mark.parametrize(("epsilon", "count"), [(0.1, True), (1.0, False), (4.0, True)])
 def test_dp_accounting_agrees_on_all_steps_together(epsilon, count):
     sigma, count_sigma = descent_noise(epsilon, 1e-5, 40, count=count)
     assert dp_accounting_delta(epsilon, sigma, 40, 1.0, count_sigma) == pytest.approx(1e-5, rel=0.01)
     assert bool(count_sigma) == count
 
 
-@pytest.mark.parametrize(("epsilon", "rate"), [(1.0, 0.05), (0.2, 0.3)])
+@pytest.mark.parametrize(("epsilon", "rate"), others_in_full([(1.0, 0.05), (0.2, 0.3)], first=1))
 def test_sampled_steps_cost_less_than_all_records(epsilon, rate):
     sigma, count_sigma = descent_noise(epsilon, 1e-5, 40, sampling_rate=rate)
     delta = dp_accounting_delta(epsilon, sigma, 40, rate, count_sigma)
@@ -201,12 +178,6 @@ def test_sampling_without_the_extra_is_refused_uncharged(monkeypatch):
     assert budget.spent == 0
     LogisticRegression(0.77, method="noisy-descent", budget=budget).fit(X, y)
     assert budget.spent == 0.77
-
-
-def test_sampling_is_refused_under_replace_one():
-    model = LinearSVC(1.0, method="noisy-descent", sampling_rate=0.5, relation="replace-one")
-    with pytest.raises(InvalidParameter, match="sampling_rate"):
-        model.fit(np.eye(4, dtype=int), [0, 1, 0, 1])
 
 
 # ---- noisy descent: the steps ----------------------------------------------------------------------------------------
@@ -242,31 +213,6 @@ def test_descent_is_the_naive_loop(name, steps):
     np.testing.assert_allclose(theta[0, 0], expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_many_steps_without_noise_reach_the_minimiser(name):
-    X, y = table(classes=3)
-    loss = LOSSES[name]
-    options = {"n_iterations": 2000, "loss": loss}
-    theta = release_descent(X, y, 3, 1e9, 1e-5, 5.0, rng=np.random.default_rng(5), **options)
-    assert theta.shape == (1, 3, 6)
-    for c in range(3):
-        best = minimiser(X, np.where(y == c, 1.0, -1.0), 5.0, loss=loss)
-        np.testing.assert_allclose(theta[0, c], best, atol=1e-3)
-
-
-def test_a_batch_of_draws_is_many_runs(monkeypatch):
-    X, y = table(300)
-    options = {"n_iterations": 10, "n_records": 300}
-    together = release_descent(X, y, 2, 0.5, 1e-5, 1.0, draws=300, rng=np.random.default_rng(6), **options)[:, 0]
-    rng = np.random.default_rng(7)
-    alone = np.array([release_descent(X, y, 2, 0.5, 1e-5, 1.0, rng=rng, **options)[0, 0] for _ in range(300)])
-    for a, b in zip(together.T, alone.T, strict=True):
-        assert stats.ks_2samp(a, b).pvalue > 1e-3
-    monkeypatch.setattr("dpml.classifiers.linear.descent.CELLS", 1)  # blocks of one record
-    again = release_descent(X, y, 2, 0.5, 1e-5, 1.0, draws=300, rng=np.random.default_rng(6), **options)[:, 0]
-    np.testing.assert_allclose(again, together, atol=1e-9)
-
-
 def test_a_sample_is_the_same_for_all_classes():
     X = np.eye(50)
     targets = [np.zeros(50), np.zeros(50)]
@@ -278,6 +224,12 @@ def test_a_sample_is_the_same_for_all_classes():
     # 100,000 coin tosses: 5 standard errors
     assert present.mean() == pytest.approx(0.3, abs=5 * math.sqrt(0.21 / 100_000))
     assert abs(np.corrcoef(present[:, 0], present[:, 1])[0, 1]) < 5 / math.sqrt(2000)
+
+
+def test_sampling_is_refused_under_replace_one():
+    model = LinearSVC(1.0, method="noisy-descent", sampling_rate=0.5, relation="replace-one")
+    with pytest.raises(InvalidParameter, match="sampling_rate"):
+        model.fit(np.eye(4, dtype=int), [0, 1, 0, 1])
 
 
 def test_a_sampled_descent_learns():
@@ -301,18 +253,3 @@ def test_public_rule_and_stated_number_of_records():
     np.testing.assert_allclose(stated.coef_[0], theta[0, 0, :-1] / math.sqrt(7))
     counted = LogisticRegression(1.0, schema=Schema.binary(6, row_bound=6), **options).fit(X, y)
     assert np.abs(counted.coef_ - stated.coef_).max() > 1e-6
-
-
-def test_no_records_at_all():
-    theta = release_descent(np.zeros((0, 3)), np.zeros(0, int), 2, 1.0, 1e-5, 1.0, rng=np.random.default_rng(0))
-    assert np.isfinite(theta).all()
-    theta = release_approximate_minima(np.zeros((0, 3)), np.zeros(0), 1.0, 1e-5, 1.0, rng=np.random.default_rng(0))
-    assert np.isfinite(theta).all()
-
-
-@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, "1e-5"])
-def test_delta_outside_zero_and_one_is_refused(delta):
-    with pytest.raises(InvalidParameter, match="delta"):
-        gaussian_objective_noise(1.0, delta, 1.0)
-    with pytest.raises(InvalidParameter, match="delta"):
-        descent_noise(1.0, delta, 3)

@@ -3,16 +3,12 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
-from each_commit import others_in_full
 from scipy import optimize, sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression as Reference
 from sklearn.metrics import roc_auc_score
-from word_table import words
 
-from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LinearClassifier
 from dpml.classifiers.linear import (
     LOGISTIC_METHODS,
@@ -20,25 +16,26 @@ from dpml.classifiers.linear import (
     HuberHinge,
     LinearSVC,
     LogisticRegression,
-    default_linear_row_bound,
-    default_reg_lambda,
     linear_models,
     minimiser,
-    release_objective,
-    release_output,
     release_weights,
     squared_norm_bound,
 )
-from dpml.classifiers.linear_classifier import default_linear_method, default_norm
+from dpml.classifiers.linear_classifier import default_linear_method
 from dpml.datasets import load
 from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.exceptions import (
     InvalidData,
-    InvalidParameter,
-    InvalidSchema,
     NoSecureSampler,
 )
 from dpml.schema import Feature, Schema
+
+
+def words(n=600, D=8, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = (rng.random((n, D)) < np.where(y[:, None], np.linspace(0.1, 0.8, D), 0.4)).astype(int)
+    return X, y
 
 
 @pytest.mark.parametrize("method", ["output", "objective"])
@@ -77,27 +74,6 @@ def test_numeric_columns_are_scaled_by_the_public_bounds(intercept):
     assert model.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
 
 
-def test_binary_and_numeric_columns_together():
-    schema = Schema((Feature("a"), Feature("age", "numeric", lower=0, upper=10), Feature("b")), row_bound=1)
-    assert squared_norm_bound(schema) == 2
-    frame = pd.DataFrame({"a": [1, 0, 1], "age": [2.0, 7.5, 20.0], "b": [0, 1, 1]})
-    with pytest.raises(InvalidData, match="age"):
-        LogisticRegression(1.0, schema=schema).fit(frame, [0, 1, 1])
-    with pytest.raises(InvalidData, match="2 ones"):
-        LogisticRegression(1.0, schema=schema).fit(frame.assign(age=1.0), [0, 1, 1])
-    model = LogisticRegression(1.0, schema=schema, on_invalid="clip", random_state=0).fit(frame, [0, 1, 7])
-    # post-processing: the decision is linear in the columns' own units
-    assert model.coef_.shape == (1, 3)
-    score = frame.assign(age=[2.0, 7.5, 10.0]).to_numpy() @ model.coef_[0] + model.intercept_
-    np.testing.assert_allclose(model.decision_function(frame), score)
-
-
-def test_categorical_columns_are_refused_by_name():
-    schema = Schema((Feature("a"), Feature("job", "categorical", ("x", "y"))))
-    with pytest.raises(InvalidSchema, match="'job'"):
-        LogisticRegression(1.0, schema=schema).fit(pd.DataFrame({"a": [1], "job": ["x"]}), [0])
-
-
 @pytest.mark.parametrize("method", ["output", "objective"])
 def test_a_record_with_too_many_ones_is_an_error_or_is_cut(method):
     X, y = words()
@@ -112,44 +88,6 @@ def test_a_record_with_too_many_ones_is_an_error_or_is_cut(method):
     table = unit_scale(cut_rows(X, 3, rng=rng), 3)
     theta = minimiser(table, 2 * y - 1, 1.0)
     np.testing.assert_allclose(clipped.coef_[0], theta[:-1] / 2, atol=1e-5)
-
-
-@pytest.mark.parametrize("method", ["output", "objective"])
-def test_more_than_two_classes_share_epsilon(method):
-    rng = np.random.default_rng(18)
-    y = rng.integers(3, size=900)
-    X = (rng.random((900, 6)) < np.where(np.arange(6) // 2 == y[:, None], 0.9, 0.2)).astype(int)
-    schema = Schema.binary(6, classes=("a", "b", "c"))
-    labels = np.array(schema.classes)[y]
-    budget = Budget(20.0)
-    options = {"method": method, "reg_lambda": 1.0, "schema": schema, "budget": budget, "random_state": 0}
-    model = LogisticRegression(20.0, **options).fit(X, labels)
-    assert budget.ledger["epsilon"].tolist() == [20.0]
-    assert model.coef_.shape == (3, 6)
-    assert (model.predict(X) == labels).mean() > 0.85
-    probabilities = model.predict_proba(X)
-    assert probabilities.shape == (900, 3)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    # class b against the rest, with a third of ε: the second of three releases from the same generator
-    rng = np.random.default_rng(0)
-    table = unit_scale(X, 6)
-    for c in range(3):
-        signs = np.where(y == c, 1.0, -1.0)
-        if method == "objective":
-            theta = release_objective(table, signs, 20 / 3, 1.0, rng=rng)
-        else:
-            theta = release_output(minimiser(table, signs, 1.0), 20 / 3, 1.0, rng=rng)
-        np.testing.assert_allclose(model.coef_[c], theta[0, :-1] / math.sqrt(7))
-
-
-def test_a_frame_of_some_columns_is_fitted_alone():
-    X, y = words()
-    names = list("abcdefgh")
-    schema = Schema.binary(8, names, row_bound=8)
-    some = pd.DataFrame(X, columns=names)[["g", "b"]]
-    model = LogisticRegression(1e8, schema=schema, reg_lambda=1.0, random_state=0).fit(some, y)
-    theta = minimiser(unit_scale(some.to_numpy(), 2), 2 * y - 1, 1.0)
-    np.testing.assert_allclose(model.coef_[0], theta[:2] / math.sqrt(3), atol=1e-5)
 
 
 # ---- both estimators, all methods -----------------------------------------------------------------------------------
@@ -176,27 +114,6 @@ def test_linear_svc_agrees_with_a_general_optimiser(method, reg_lambda):
     assert not hasattr(model, "predict_proba")
 
 
-@pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC])
-def test_laplace_noise_agrees_with_norm_gamma_at_huge_epsilon(kind):
-    X, y = words()
-    # records are divided by 3 once more, so λ/9 is the same regulariser
-    thin = kind(1e8, method="objective", norm="l1", reg_lambda=1 / 9, random_state=0).fit(X, y)
-    same = kind(1e8, method="objective", reg_lambda=1.0, random_state=0).fit(X, y)
-    np.testing.assert_allclose(thin.coef_, same.coef_, atol=1e-4)
-    np.testing.assert_allclose(thin.intercept_, same.intercept_, atol=1e-4)
-    with pytest.raises(InvalidParameter, match=r"`norm` must be .*Got 'l1'"):
-        kind(1.0, method="output", norm="l1").fit(X, y)
-
-
-@pytest.mark.parametrize(("kind", "method"), MODELS)
-def test_every_method_charges_its_label_and_delta(kind, method):
-    X, y = words(n=100)
-    budget = Budget(1.0, 1e-5)
-    kind(0.7, method=method, delta=1e-6, budget=budget, random_state=0).fit(X, y)
-    charge = [f"{kind.__name__}, {method}", 0.7, 1e-6 if method in ("approximate-minima", "noisy-descent") else 0.0]
-    assert budget.ledger[["label", "epsilon", "delta"]].to_numpy().tolist() == [charge]
-
-
 @pytest.mark.parametrize(("kind", "method"), MODELS)
 def test_every_method_has_three_classes(kind, method):
     rng = np.random.default_rng(18)
@@ -210,98 +127,6 @@ def test_every_method_has_three_classes(kind, method):
     assert model.score(X, labels) > 0.8
     thin = kind(20.0, method=method, schema=schema, random_state=0).fit(sparse.csr_matrix(X), labels)
     np.testing.assert_allclose(thin.coef_, model.coef_, atol=1e-6)
-
-
-@pytest.mark.parametrize(("kind", "method"), MODELS)
-def test_the_default_regulariser_is_the_public_rule(kind, method):
-    X, y = words(n=200)
-    schema = Schema.binary(8, row_bound=8)
-    facts = {"method": method, "delta": 1e-5, "n_nonzero": 9}
-    stated = default_reg_lambda(0.5, 9, **facts)
-    options = {"method": method, "schema": schema, "random_state": 1}
-    default = kind(0.5, **options).fit(X, y)
-    np.testing.assert_array_equal(default.coef_, kind(0.5, reg_lambda=stated, **options).fit(X, y).coef_)
-    assert np.abs(default.coef_ - kind(0.5, reg_lambda=3 * stated, **options).fit(X, y).coef_).max() > 1e-6
-
-
-def test_the_rule_for_the_regulariser_is_what_it_says():
-    assert default_reg_lambda(0.5, 100, method="objective") == 20.0
-    assert default_reg_lambda(0.5, 100, method="objective", relation="replace-one", n_classes=3) == pytest.approx(120.0)
-    assert default_reg_lambda(0.5, 100, method="objective", norm="l1", n_nonzero=8) == 1.0
-    assert default_reg_lambda(4.0, 100, method="output") == 10.0
-    assert default_reg_lambda(0.25, 100, method="output") == 80.0
-    assert default_reg_lambda(1.0, 100, method="approximate-minima") == pytest.approx(3.7306 / 3, rel=1e-4)
-    assert default_reg_lambda(1.0, 100, method="noisy-descent") == 1.0
-    # 1.2·√(8·100)·Δ/ε with Δ = √9/2 + 9/8
-    assert default_reg_lambda(0.5, 100, method="functional", n_nonzero=9) == pytest.approx(1.2 * 800**0.5 * 2.625 / 0.5)
-    assert default_reg_lambda(1e8, 100, method="objective") == 0.01
-
-
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ({"huber": 0.001}, "huber"),
-        ({"method": "functional"}, "method"),
-        ({"delta": 0.0}, "delta"),
-        ({"delta": 1.0}, "delta"),
-        ({"n_iterations": 0}, "n_iterations"),
-        ({"sampling_rate": 0.0}, "sampling_rate"),
-        ({"norm": "l3"}, "norm"),
-        ({"reg_lambda": math.nan}, "reg_lambda"),
-        ({"reg_lambda": "1"}, "reg_lambda"),
-        ({"calibration": "loose"}, "calibration"),
-        ({"tolerance": 2.0}, "tolerance"),
-        ({"row_bound": 0}, "row_bound"),
-    ],
-)
-def test_bad_parameters_are_refused(options, name):
-    with pytest.raises(InvalidParameter) as caught:
-        LinearSVC(**({"epsilon": 1.0} | options)).fit(*words())
-    assert caught.value.name == name
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(
-    ("name", "reg_lambda", "row_bound", "floor"),
-    others_in_full(
-        [("mushrooms", 300.0, None, 0.86), ("adult", 30.0, None, 0.80), ("newsgroup1", 100.0, 5, 0.65)], first=1
-    ),
-)
-def test_objective_perturbation_on_real_data_at_a_tenth(name, reg_lambda, row_bound, floor, data_home):
-    data = load(name, data_home)
-    r = squared_norm_bound(data.schema, row_bound)
-    table = unit_scale(cut_rows(data.X_train, r, rng=np.random.default_rng(0)), r)
-    draw = {"method": "objective", "draws": 20}
-    theta = release_weights(table, data.y_train, 2, 0.1, reg_lambda, rng=np.random.default_rng(1), **draw)
-    accuracy = linear_models(theta, r).accuracy(data.X_test, data.y_test).mean()
-    worse = release_weights(
-        table, data.y_train, 2, 0.1, reg_lambda, calibration="published", rng=np.random.default_rng(1), **draw
-    )
-    assert accuracy > floor
-    assert accuracy > linear_models(worse, r).accuracy(data.X_test, data.y_test).mean()
-
-
-def test_the_rule_counts_records_for_each_column():
-    one_hot = load("census").schema  # 84 columns of 14 attributes, 20,000 records
-    assert default_linear_method(one_hot, 12 * 84 / 20_000) == "objective"
-    assert default_linear_method(one_hot, 0.999 * 12 * 84 / 20_000) == "naive-bayes"
-    words = Schema.binary(100, n_lower=5000)
-    assert [default_linear_method(words, e) for e in (3.9, 4.0)] == ["naive-bayes", "objective"]
-    three = Schema.binary(100, classes=(0, 1, 2), n_lower=5000)
-    assert [default_linear_method(three, e) for e in (11.9, 12.0)] == ["naive-bayes", "objective"]
-    five = Schema.binary(100, classes=tuple(range(5)), n_lower=5000)
-    assert [default_linear_method(five, e) for e in (39.9, 40.0)] == ["naive-bayes", "objective"]
-    assert default_linear_method(Schema.binary(100), 10.0) == "naive-bayes"
-    number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
-    assert default_linear_method(number, 0.01) == "objective"
-
-
-def test_row_bound_and_norm_follow_the_schema():
-    assert [default_linear_row_bound(Schema.binary(D)) for D in (20, 21, 100, 600)] == [20, 3, 3, 8]
-    assert default_linear_row_bound(Schema.binary(126, row_bound=14)) == 14
-    assert default_linear_row_bound(Schema.binary(126, row_bound=126)) == 4
-    assert default_norm(Schema.binary(126, row_bound=14)) == "l1"
-    assert default_norm(Schema.binary(29, row_bound=14)) == "l2"
 
 
 @pytest.mark.parametrize(("epsilon", "name"), [(0.05, "naive-bayes"), (1.0, "objective")])
@@ -325,12 +150,6 @@ def test_release_takes_the_method_with_a_secure_sampler():
     assert np.mean(model.predict(data.X_test) == data.y_test) > 0.8
     with pytest.raises(NoSecureSampler):
         LinearClassifier(1.0, method="objective", schema=data.schema, release=True).fit(data.X_train, data.y_train)
-
-
-def test_naive_bayes_takes_no_numbers():
-    number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
-    with pytest.raises(InvalidParameter, match=r"`method` must be .*Got 'naive-bayes'"):
-        LinearClassifier(1.0, method="naive-bayes", schema=number).fit([[0], [1]], [0, 1])
 
 
 def test_shared_records_are_what_laplace_noise_is_added_for():
@@ -369,3 +188,18 @@ def test_accuracy_on_real_data(name, epsilon, accuracy):
     if (name, epsilon) == ("adult", 1.0):
         scores = [roc_auc_score(data.y_test, model.decision_function(data.X_test)) for model in models]
         assert np.mean(scores) > 0.893
+
+
+def test_the_rule_counts_records_for_each_column():
+    one_hot = load("census").schema  # 84 columns of 14 attributes, 20,000 records
+    assert default_linear_method(one_hot, 12 * 84 / 20_000) == "objective"
+    assert default_linear_method(one_hot, 0.999 * 12 * 84 / 20_000) == "naive-bayes"
+    words = Schema.binary(100, n_lower=5000)
+    assert [default_linear_method(words, e) for e in (3.9, 4.0)] == ["naive-bayes", "objective"]
+    three = Schema.binary(100, classes=(0, 1, 2), n_lower=5000)
+    assert [default_linear_method(three, e) for e in (11.9, 12.0)] == ["naive-bayes", "objective"]
+    five = Schema.binary(100, classes=tuple(range(5)), n_lower=5000)
+    assert [default_linear_method(five, e) for e in (39.9, 40.0)] == ["naive-bayes", "objective"]
+    assert default_linear_method(Schema.binary(100), 10.0) == "naive-bayes"
+    number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
+    assert default_linear_method(number, 0.01) == "objective"

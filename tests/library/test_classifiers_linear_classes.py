@@ -5,22 +5,19 @@ from itertools import product
 
 import numpy as np
 import pytest
-from observing import observing
+from each_commit import others_in_full
 from scipy import optimize, stats
 
 from dpml.audit import recorded_cost
-from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear import objective_noise, release_classes
 from dpml.classifiers.linear.classes import (
     ClippedSoftmax,
     PerturbedClasses,
-    longest,
     minimise_classes,
     order_root,
 )
-from dpml.classifiers.linear.perturbation import MARGIN, SOLVER_SHARE, SecureMinimum
-from dpml.exceptions import InvalidData
-from dpml.mechanisms import NormGamma, OneHotNorm
+from dpml.classifiers.linear.perturbation import MARGIN, SecureMinimum
+from dpml.mechanisms import OneHotNorm
 from dpml.mechanisms.norms import contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
 
@@ -150,7 +147,9 @@ COMMON = ([], [(1.0, 0), (-0.5, 1)], [(1.0, 1)] * 20)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(0.2, 0.1), (1.0, 0.5), (1.0, 5.0), (3.0, 1.0)])
+@pytest.mark.parametrize(
+    ("epsilon", "reg_lambda"), others_in_full([(0.2, 0.1), (1.0, 5.0), (1.0, 0.5), (3.0, 1.0)], first=2)
+)
 def test_privacy_loss_of_the_exact_density_is_at_most_epsilon(epsilon, reg_lambda, relation):
     loss = ClippedSoftmax(3)
     rate, reg_lambda = objective_noise(epsilon, reg_lambda, relation=relation, loss=loss)
@@ -164,16 +163,6 @@ def test_privacy_loss_of_the_exact_density_is_at_most_epsilon(epsilon, reg_lambd
     assert largest <= epsilon + 1e-5
     # so noise of half the size costs more than ε; one column does not let pull and curvature be largest together
     assert largest > 0.6 * epsilon
-
-
-def test_the_softmax_loss_would_need_half_the_rate():
-    # v = p - e_y, where one wrong class is certain: the noise of each class at the rate ε costs twice ε
-    theta = np.array([-300.0, 300.0, 0.0])
-    B = -1.0 * theta
-    ratio = log_noise(B, 1.0) - log_noise(B - np.array([-1.0, 1.0, 0.0]), 1.0)
-    assert abs(ratio) == pytest.approx(2.0, abs=1e-6)
-    v = gradients(ClippedSoftmax(3), theta[None], [0])[0]
-    assert abs(log_noise(B, 1.0) - log_noise(B - v, 1.0)) == pytest.approx(1.0, abs=1e-6)
 
 
 # ---- what is released -----------------------------------------------------------------------------------------------
@@ -261,37 +250,3 @@ def test_gradients_are_within_the_tolerance(n, reg_lambda):
         v = loss.residual(X @ draw.T, (codes, starts))
         assert np.linalg.norm(v.T @ X + reg_lambda * draw + linear) <= 1e-8
         assert np.linalg.norm(draw.sum(axis=0)) <= 1e-8 / reg_lambda
-
-
-def test_noise_is_of_each_class_and_covers_the_solver():
-    X, codes, starts = table(5)
-    with observing() as passed:
-        release_classes(X, codes, starts, 0.8, 2.0, n_classes=4, norm=NORM, rng=np.random.default_rng(0))
-    (perturbed, records), (cover, _) = passed
-    loss = ClippedSoftmax(4)
-    q = longest(NORM, np.eye(4))
-    assert q == pytest.approx(1.0)
-    spare, main = split_epsilon(0.8, SOLVER_SHARE)
-    rate, reg_lambda = objective_noise(main, 2.0 / q, loss=loss)
-    reg_lambda *= q
-    assert perturbed.noise == replace(NORM, epsilon=rate)
-    assert perturbed.reg_lambda == pytest.approx(reg_lambda)
-    expected = NormGamma(spare, 2e-8 / reg_lambda, 16)
-    assert cover.noise == expected
-    # with λ so large that the records say nothing the weights are -b/λ
-    still = replace(perturbed, reg_lambda=1e9, draws=4000)
-    b = -still._sample(records, np.random.default_rng(0)).reshape(4000, 4, 4) * 1e9
-    np.testing.assert_allclose(b.sum(axis=1), 0, atol=1e-3)
-    # four independent vectors less their mean
-    deviations = b.std(axis=(0, 1))
-    assert np.sqrt((deviations**2).mean() * 4 / 3) == pytest.approx(perturbed.noise.deviation, rel=0.03)
-
-
-def test_corners_are_the_longest_records_and_others_are_refused():
-    root = order_root(NORM, (True, True))
-    lengths = ((ROWS @ root) ** 2).sum(axis=1)
-    assert longest(NORM, root) == pytest.approx(lengths.max())
-    with pytest.raises(InvalidData, match="one-hot"):
-        release_classes(
-            2 * ROWS, np.zeros(6, int), np.zeros((6, 2)), 1.0, 1.0, n_classes=2, norm=NORM, rng=np.random.default_rng(0)
-        )

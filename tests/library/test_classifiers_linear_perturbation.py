@@ -19,10 +19,10 @@ from dpml.classifiers.linear import (
     release_objective,
     release_output,
 )
-from dpml.classifiers.linear.perturbation import MARGIN, ROUNDED, PerturbedMinimum, SecureMinimum
+from dpml.classifiers.linear.perturbation import MARGIN, PerturbedMinimum, SecureMinimum
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, gradient, minimise
 from dpml.encoding import unit_scale
-from dpml.exceptions import InvalidData, NoSecureSampler
+from dpml.exceptions import NoSecureSampler
 from dpml.mechanisms import OneHotNorm
 from dpml.mechanisms.norms import NormGamma, contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
@@ -108,30 +108,30 @@ GRID = [(epsilon, reg_lambda) for epsilon in (0.01, 0.1, 1.0, 5.0, 20.0) for reg
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("epsilon", "reg_lambda"), GRID)
-def test_tight_rate_spends_all_of_epsilon_and_no_more(epsilon, reg_lambda, relation, name):
+def test_tight_rate_spends_all_of_epsilon_and_no_more(relation, name):
     loss = LOSSES[name]
-    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation, loss=loss)
-    most = epsilon / DELTA[relation]
-    assert raised >= reg_lambda
-    assert most / 2 <= rate <= most
-    assert exact_cost(rate, raised, relation, loss) == pytest.approx(epsilon, rel=1e-8)
-    if raised > reg_lambda:
-        assert rate == most / 2
-        assert exact_cost(rate, raised * 0.999, relation, loss) > epsilon
+    for epsilon, reg_lambda in GRID:
+        rate, raised = objective_noise(epsilon, reg_lambda, relation=relation, loss=loss)
+        most = epsilon / DELTA[relation]
+        assert raised >= reg_lambda
+        assert most / 2 <= rate <= most
+        assert exact_cost(rate, raised, relation, loss) == pytest.approx(epsilon, rel=1e-8)
+        if raised > reg_lambda:
+            assert rate == most / 2
+            assert exact_cost(rate, raised * 0.999, relation, loss) > epsilon
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("epsilon", "reg_lambda"), GRID)
-def test_tight_noise_is_at_most_the_published(epsilon, reg_lambda, relation):
-    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation)
-    one_log = (epsilon - math.log1p(0.25 / reg_lambda)) / DELTA[relation]
-    assert rate >= one_log * (1 - 1e-12)
-    published, raised_published = objective_noise(epsilon, reg_lambda, relation=relation, calibration="published")
-    assert rate >= published
-    assert raised <= raised_published
-    assert rate > published or raised < raised_published
-    assert exact_cost(published, raised_published, relation) < epsilon
+def test_tight_noise_is_at_most_the_published(relation):
+    for epsilon, reg_lambda in GRID:
+        rate, raised = objective_noise(epsilon, reg_lambda, relation=relation)
+        one_log = (epsilon - math.log1p(0.25 / reg_lambda)) / DELTA[relation]
+        assert rate >= one_log * (1 - 1e-12)
+        published, raised_published = objective_noise(epsilon, reg_lambda, relation=relation, calibration="published")
+        assert rate >= published
+        assert raised <= raised_published
+        assert rate > published or raised < raised_published
+        assert exact_cost(published, raised_published, relation) < epsilon
 
 
 def test_published_is_algorithm_7_to_the_letter():
@@ -142,25 +142,6 @@ def test_published_is_algorithm_7_to_the_letter():
     n = 17  # the paper's N·Δ' + λ does not depend on N
     delta = c / (n * (math.exp(0.1 / 4) - 1)) - 0.5 / n
     assert (rate, raised) == pytest.approx((0.1 / 4, 0.5 + n * delta), rel=1e-12)
-
-
-def test_published_takes_the_curvature_of_the_hinge():
-    c, epsilon, reg_lambda = 2.0, 1.0, 8.0  # h = 1/4
-    left = epsilon - math.log(1 + 2 * c / reg_lambda + c**2 / reg_lambda**2)
-    loss = HuberHinge(0.25)
-    published = objective_noise(epsilon, reg_lambda, calibration="published", loss=loss)
-    assert published == pytest.approx((left / 2, 8.0), rel=1e-12)
-    published = objective_noise(0.1, 0.5, calibration="published", loss=loss)
-    assert published == pytest.approx((0.1 / 4, c / (math.exp(0.1 / 4) - 1)), rel=1e-12)
-    for relation in RELATIONS:
-        assert exact_cost(*published, relation, loss) < 0.1
-
-
-def test_determinant_is_free_from_lambda_one_over_epsilon_on():
-    assert objective_noise(0.1, 10.0) == (0.1, 10.0)
-    assert objective_noise(0.1, 20.0, relation="replace-one") == (0.05, 20.0)
-    assert objective_noise(0.1, 9.9)[0] < 0.1
-    assert objective_noise(0.1, 19.9, relation="replace-one")[0] < 0.05
 
 
 # ---- objective perturbation: the exact privacy loss ------------------------------------------------------------------
@@ -265,42 +246,6 @@ def test_tight_privacy_loss_nearly_reaches_epsilon(epsilon, reg_lambda, relation
     assert half > 1.2 * epsilon
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(1.0, 1e-3), (1.0, 5.0), (0.1, 0.1), (0.1, 40.0)])
-def test_tight_privacy_loss_of_the_hinge_nearly_reaches_epsilon(epsilon, reg_lambda, relation):
-    # θ is so that u has a pull of nearly 1 with all the parabola's curvature, while a crowd brings b along -u
-    loss = HuberHinge(0.5)
-    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation, loss=loss)
-    w = np.array([-math.cos(0.05), -math.sin(0.05)])
-    theta = np.array([[0.501, 1000.0]])
-    one = Density([w, [1.0, 0.0]], [1.0, 1.0], [1e7, 1.0], loss)
-    two = Density([w], [1.0], [1e7 + 1 if relation == "replace-one" else 1e7], loss)
-    ratio = (one(theta, rate, raised) - two(theta, rate, raised)).item()
-    assert 0.99 * epsilon < ratio <= epsilon
-    assert (one(theta, 2 * rate, raised) - two(theta, 2 * rate, raised)).item() > 1.2 * epsilon
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(0.1, 0.01), (1.0, 0.1), (1.0, 0.7)])
-def test_privacy_loss_with_laplace_noise_is_at_most_epsilon(epsilon, reg_lambda, relation):
-    # records with ‖x‖₁ <= 1 and ‖x‖₂² <= q = ½: λ/q takes the place of λ
-    rng = np.random.default_rng(19)
-    rate, raised = objective_noise(epsilon, reg_lambda / 0.5, relation=relation)
-    largest = 0.0
-    for _ in range(40):
-        X = rng.choice([-0.5, 0.0, 0.5], size=(4, 2))
-        signs = rng.choice([-1.0, 1.0], 4)
-        counts = np.append(rng.choice([1, 3, 1000], 2), [1, 1])
-        common = np.array([0, 1])
-        one = Density(X[[0, 1, 2]], signs[[0, 1, 2]], counts[:3])
-        other = common if relation == "add-remove" else np.array([0, 1, 3])
-        two = Density(X[other], signs[other], counts[other])
-        theta = plane(2, rng.choice([1.0, 10.0, 100.0]))
-        ratio = np.abs(one(theta, rate, raised * 0.5, 1) - two(theta, rate, raised * 0.5, 1)).max()
-        largest = max(largest, ratio)
-    assert 0.3 * epsilon < largest <= epsilon * (1 + 1e-9)
-
-
 @pytest.mark.parametrize(("norm", "squared_norm"), [("l2", 1.0), ("l1", 0.5)])
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_noise_in_the_objective_has_the_stated_norm(name, norm, squared_norm):
@@ -353,27 +298,6 @@ def test_the_clipped_logistic_loss_states_probabilities():
     np.testing.assert_allclose(loss.log_odds(loss.score(g)), g, atol=1e-9)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_one_hot_noise_in_the_objective_costs_epsilon(relation):
-    def call(data):
-        X, y = data
-        options = {"relation": relation, "norm": NORM, "loss": LOSS, "rng": np.random.default_rng(0)}
-        return release_objective(X, np.where(y == 1, 1.0, -1.0), 0.8, 2.0, **options)
-
-    X, y = ROWS[[0, 1, 2, 3, 4, 5, 0]], np.array([0, 1, 0, 1, 1, 0, 1])
-    data = (X[:-1], y[:-1]) if relation == "add-remove" else (np.vstack([X[:-1], ROWS[5]]), np.append(y[:-1], 0))
-    cost = recorded_cost(call, data, (X, y))
-    assert cost <= 0.8 + 1e-9
-    if relation == "add-remove":
-        assert cost == pytest.approx(0.8, rel=1e-3)  # all but what covers the solver, whose centres agree
-
-
-def test_a_record_longer_than_the_one_hot_norm_is_refused():
-    norm = OneHotNorm(1.0, (2,), sensitivity=0.5)
-    with pytest.raises(InvalidData, match="one-hot"):
-        release_objective(np.array([[0.6]]), np.ones(1), 1.0, 1.0, norm=norm, rng=np.random.default_rng(0))
-
-
 # ---- the secure release ---------------------------------------------------------------------------------------------
 
 
@@ -395,22 +319,6 @@ def test_no_neighbour_of_a_small_table_costs_more_than_epsilon(relation):
     assert max(costs) <= 0.8
     # under replace-one the derivation adds up two records that can seldom be so different
     assert max(costs) == pytest.approx(0.8, rel=1e-6 if relation == "add-remove" else 0.3)
-
-
-@pytest.mark.parametrize("draws", [1, 3])
-def test_the_parts_add_up_to_epsilon(draws, monkeypatch):
-    kept = []
-    monkeypatch.setattr(SecureMinimum, "_sample", lambda self, statistic, rng: kept.append(self))
-    released((ROWS, np.array([0, 1, 0, 1, 0, 1])), epsilon=0.3, draws=draws)
-    (mechanism,) = kept
-    perturbed = mechanism.perturbed
-    assert perturbed.draws == draws
-    # the rate costs as much as the weights of a record that is longer by ROUNDED, and of its determinant
-    weights = LOSS.largest_ratio(perturbed.noise.epsilon / (1 - ROUNDED), perturbed.reg_lambda)
-    assert weights + mechanism.cover_epsilon == pytest.approx(0.3, rel=1e-12)
-    assert perturbed.noise.epsilon * (1 + 0.9 * ROUNDED) < weights
-    # a record has the norm 1/√q, which is the sensitivity of the noise
-    assert perturbed.noise.sensitivity == NORM.sensitivity
 
 
 def test_the_cover_protects_values_of_equal_ideal_minima(monkeypatch):
@@ -459,6 +367,49 @@ def test_secure_weights_are_multiples_near_the_simulation():
     steps = secure / kept[0].cover.step
     assert (steps == np.rint(steps)).all()
     assert kept[0].cover.scale * kept[0].cover.step < 0.05 * study.std(axis=0).min()
+
+
+def test_determinant_is_free_from_lambda_one_over_epsilon_on():
+    assert objective_noise(0.1, 10.0) == (0.1, 10.0)
+    assert objective_noise(0.1, 20.0, relation="replace-one") == (0.05, 20.0)
+    assert objective_noise(0.1, 9.9)[0] < 0.1
+    assert objective_noise(0.1, 19.9, relation="replace-one")[0] < 0.05
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(1.0, 1e-3), (1.0, 5.0), (0.1, 0.1), (0.1, 40.0)])
+def test_tight_privacy_loss_of_the_hinge_nearly_reaches_epsilon(epsilon, reg_lambda, relation):
+    # θ is so that u has a pull of nearly 1 with all the parabola's curvature, while a crowd brings b along -u
+    loss = HuberHinge(0.5)
+    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation, loss=loss)
+    w = np.array([-math.cos(0.05), -math.sin(0.05)])
+    theta = np.array([[0.501, 1000.0]])
+    one = Density([w, [1.0, 0.0]], [1.0, 1.0], [1e7, 1.0], loss)
+    two = Density([w], [1.0], [1e7 + 1 if relation == "replace-one" else 1e7], loss)
+    ratio = (one(theta, rate, raised) - two(theta, rate, raised)).item()
+    assert 0.99 * epsilon < ratio <= epsilon
+    assert (one(theta, 2 * rate, raised) - two(theta, 2 * rate, raised)).item() > 1.2 * epsilon
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(0.1, 0.01), (1.0, 0.1), (1.0, 0.7)])
+def test_privacy_loss_with_laplace_noise_is_at_most_epsilon(epsilon, reg_lambda, relation):
+    # records with ‖x‖₁ <= 1 and ‖x‖₂² <= q = ½: λ/q takes the place of λ
+    rng = np.random.default_rng(19)
+    rate, raised = objective_noise(epsilon, reg_lambda / 0.5, relation=relation)
+    largest = 0.0
+    for _ in range(40):
+        X = rng.choice([-0.5, 0.0, 0.5], size=(4, 2))
+        signs = rng.choice([-1.0, 1.0], 4)
+        counts = np.append(rng.choice([1, 3, 1000], 2), [1, 1])
+        common = np.array([0, 1])
+        one = Density(X[[0, 1, 2]], signs[[0, 1, 2]], counts[:3])
+        other = common if relation == "add-remove" else np.array([0, 1, 3])
+        two = Density(X[other], signs[other], counts[other])
+        theta = plane(2, rng.choice([1.0, 10.0, 100.0]))
+        ratio = np.abs(one(theta, rate, raised * 0.5, 1) - two(theta, rate, raised * 0.5, 1)).max()
+        largest = max(largest, ratio)
+    assert 0.3 * epsilon < largest <= epsilon * (1 + 1e-9)
 
 
 def test_only_the_noise_that_has_a_secure_sampler_is_taken():

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -25,7 +25,6 @@ from dpml.classifiers.naive_bayes.moments import (
     release_moments,
     scaled_statistics,
     shares,
-    smooth_noise,
 )
 from dpml.counts import FACTOR
 from dpml.mechanisms.smooth import local_sensitivity
@@ -53,6 +52,7 @@ def statistics_of(values, codes, lower=-1.0, upper=1.0):
 # ---- costs ----------------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.sampled_from(RECORDS), max_size=6),
     st.sampled_from(RECORDS),
@@ -93,7 +93,7 @@ def test_the_units_of_a_column_change_nothing(bounds, relation):
 def test_smooth_bounds_hold_where_a_label_moves(kind, squared):
     """Both classes' bounds cover what the record does to them, and change by at most exp(β) each."""
     beta, rng = 0.3, np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(30):
         n = int(rng.integers(1, 9))
         z, codes = rng.choice([-1, -0.5, 0.3, 1], n), rng.integers(2, size=n)
         moved = codes.copy()
@@ -136,40 +136,6 @@ def test_sums_get_noise_for_their_sensitivities(relation):
     # beside the noise on the sum, that on n counts for |mean|/n only, and the means lie at ±¼
     expected = math.sqrt(2) / 2000 * math.hypot(1 / (inner * number_share), 0.25 / (inner * class_share))
     assert noisy.mean.std(axis=0).ravel() == pytest.approx(expected, rel=0.04)
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_replace_one_runs_at_half(noise):
-    """The spread of replace-one at 2ε is that of add/remove at ε (δ aside), draw by draw."""
-    z, codes = np.random.default_rng(1).uniform(-1, 1, 60), np.arange(60) % 2
-    design, exact = statistics_of(z, codes)
-    delta = 1e-5 if noise in ("laplace", "gaussian") else 0.0
-    options = {"noise": noise, "draws": 50}
-    one = release_moments(exact, design, 0.8, "smooth", delta=delta, rng=np.random.default_rng(0), **options)
-    both = release_moments(
-        exact,
-        design,
-        1.6,
-        "smooth",
-        delta=delta * (1 + math.exp(0.8)),
-        relation="replace-one",
-        rng=np.random.default_rng(0),
-        **options,
-    )
-    np.testing.assert_allclose(both.mean, one.mean, rtol=1e-9)
-    np.testing.assert_allclose(both.n, one.n, rtol=1e-9)
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0, 1e4])
-def test_every_noise_works_at_every_epsilon(noise, epsilon):
-    delta = 1e-6 if noise in ("laplace", "gaussian") else 0.0
-    mechanism = smooth_noise(noise, epsilon, delta)
-    assert 0 < mechanism.scale < math.inf
-    if noise in ("cauchy", "student-t"):
-        assert mechanism.cost <= epsilon * (1 + 1e-9)
-    if delta:
-        assert mechanism.cost <= delta * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("kind", ["global", "smooth", "bun-steinke", "as published"])
@@ -223,3 +189,25 @@ def test_sums_by_width_have_noise_for_the_width():
         [9, 0.5, -3], [0, 0, 0], -1, 3, 0.5, n_classes=1, draws=4000, rng=np.random.default_rng(0)
     )
     assert stats.kstest(noisy[:, 0], stats.laplace(3 + 0.5 - 1, 4 / 0.5).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_replace_one_runs_at_half(noise):
+    """The spread of replace-one at 2ε is that of add/remove at ε (δ aside), draw by draw."""
+    z, codes = np.random.default_rng(1).uniform(-1, 1, 60), np.arange(60) % 2
+    design, exact = statistics_of(z, codes)
+    delta = 1e-5 if noise in ("laplace", "gaussian") else 0.0
+    options = {"noise": noise, "draws": 50}
+    one = release_moments(exact, design, 0.8, "smooth", delta=delta, rng=np.random.default_rng(0), **options)
+    both = release_moments(
+        exact,
+        design,
+        1.6,
+        "smooth",
+        delta=delta * (1 + math.exp(0.8)),
+        relation="replace-one",
+        rng=np.random.default_rng(0),
+        **options,
+    )
+    np.testing.assert_allclose(both.mean, one.mean, rtol=1e-9)
+    np.testing.assert_allclose(both.n, one.n, rtol=1e-9)

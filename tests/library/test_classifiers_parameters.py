@@ -1,5 +1,6 @@
 """Parameters of the classifiers that have no meaning, and simulations on tables that do not fit their schema."""
 
+import math
 import warnings
 
 import numpy as np
@@ -50,6 +51,11 @@ BAD = [
     *((PrivatePredictionNB, {name: value}) for name, value in (("pseudocount", 0.0), ("n_bins", 1))),
     *((PrivatePredictionLR, {name: value}) for name, value in (
         ("method", "mean"), ("reg_lambda", 0.0), ("n_parts", 0), ("row_bound", 0),
+    )),
+    *((LinearSVC, {name: value}) for name, value in (
+        ("huber", 0.001), ("method", "functional"), ("delta", 0.0), ("delta", 1.0), ("n_iterations", 0),
+        ("sampling_rate", 0.0), ("norm", "l3"), ("reg_lambda", math.nan), ("reg_lambda", "1"),
+        ("calibration", "loose"), ("tolerance", 2.0), ("row_bound", 0),
     )),
 ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from dpml.classifiers.naive_bayes.posterior import (
     ReleasedRates,
     class_sizes,
 )
-from dpml.counts import FACTOR, row_bounded_scales
+from dpml.counts import row_bounded_scales
 from dpml.schema import Feature, Schema
 
 BOTH = np.array([2])
@@ -141,22 +141,6 @@ def test_columns_share_a_prior_that_is_learnt():
     assert rare < alone - 0.01 < alone + 0.01 < frequent
 
 
-def test_the_likelihood_of_many_classes_does_not_vanish():
-    n, rates = np.full(60, 3000.0), np.append(np.full(59, 0.1), 0.9)
-    rates = np.column_stack([rates, np.linspace(0.05, 0.95, 60)])
-    mean = ReleasedRates(n[:, None] * rates, n, 1.0, 1.0, np.full(2, 2)).posterior().mean()
-    np.testing.assert_allclose(mean, rates, atol=0.01)
-
-
-def test_a_class_too_large_for_the_table_is_scaled_down():
-    shares = [
-        released((0.3 * n, 0.6 * n), (n, n), n / 1000).posterior().mean()[:, 0]
-        for n in (MOST_RECORDS, 8 * MOST_RECORDS)
-    ]
-    assert shares[0] == pytest.approx([0.3, 0.6], abs=0.002)
-    assert shares[1] == pytest.approx(shares[0], abs=1e-4)
-
-
 def test_intervals_hold_the_rate_as_often_as_they_say():
     """200 rates a table, 12 tables of three kinds. The standard error of the share is near .007, tables not alike."""
     inside = []
@@ -189,24 +173,6 @@ def binary_table(n=2000, seed=0):
     return (rng.random((n, 6)) < np.where(y[:, None] == 1, 0.7, 0.2)).astype(int), y
 
 
-SCHEMA = Schema(
-    (
-        Feature("age", "numeric", lower=0, upper=100),
-        Feature("city", "categorical", ("a", "b", "c")),
-        Feature("smokes"),
-    ),
-    n_lower=1000,
-)
-
-
-def mixed_table(n=3000, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    age = np.clip(rng.normal(30 + 30 * y, 10), 0, 100)
-    city = rng.choice(["a", "b", "c"], size=n, p=[0.6, 0.3, 0.1])
-    return pd.DataFrame({"age": age, "city": city, "smokes": (rng.random(n) < 0.2 + 0.4 * y).astype(int)}), y
-
-
 def bernoulli(epsilon=1.0, **options):
     return BernoulliNB(epsilon, schema=Schema.binary(6, n_lower=1000), shrinkage="posterior", random_state=1, **options)
 
@@ -225,39 +191,6 @@ def test_bernoulli_predicts_and_says_what_it_knows():
     assert (model.predict(X) == y).mean() > 0.85
 
 
-def test_mixed_has_a_row_for_every_cell_and_every_one():
-    frame, y = mixed_table()
-    model = MixedNB(1.0, schema=SCHEMA, n_bins=4, **POSTERIOR).fit(frame, y)
-    table = model.rates_interval()
-    assert len(table) == 2 * (4 + 3 + 1)
-    assert table.loc[table["feature"] == "age", "value"].iloc[2] == pd.Interval(25, 50, closed="left")
-    assert set(table.loc[table["feature"] == "city", "value"]) == {"a", "b", "c"}
-    smokes = table[table["feature"] == "smokes"].set_index("class")["rate"]
-    assert smokes.to_numpy() == pytest.approx([0.2, 0.6], abs=0.05)
-    np.testing.assert_allclose(np.exp(model.feature_log_prob_["smokes"][:, 1]), smokes)
-    assert (model.predict(frame) == y).mean() > 0.85
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_both_use_the_scales_of_their_noise(relation):
-    """The released counts and scales of a fit, recomputed from the same seed."""
-    X, y = binary_table()
-    model = bernoulli(0.7, relation=relation, row_bound=6, selection="none", class_share=0.2).fit(X, y)
-    scales = row_bounded_scales(0.7, 6, relation=relation, class_share=0.2)
-    ((_, rates),) = model._rates
-    assert (rates.scale, rates.class_scale) == scales
-    assert scales == pytest.approx((FACTOR[relation] * 6 / 0.56, FACTOR[relation] / 0.14))
-    frame, y = mixed_table()
-    mixed = MixedNB(0.7, relation=relation, schema=SCHEMA, shrinkage="posterior", n_bins=4, random_state=0).fit(
-        frame, y
-    )
-    (_, cells), (_, ones) = mixed._rates
-    row_bound = mixed.row_bound_
-    scale, class_scale = row_bounded_scales(0.7, row_bound, relation=relation, class_share=0.05)
-    assert cells.scale == ones.scale == scale
-    assert cells.class_scale == ones.class_scale < class_scale
-
-
 def test_attribute_counts_are_divided_by_a_records_share():
     """Two attributes of two values, r = 1: a record adds ½ to a count, so counts and noise are doubled."""
     names = [("a=0", "a"), ("a=1", "a"), ("b=0", "b"), ("b=1", "b")]
@@ -269,3 +202,50 @@ def test_attribute_counts_are_divided_by_a_records_share():
     ((_, rates),) = model._rates
     assert rates.on.sum(axis=1) == pytest.approx(2 * np.bincount(y), rel=0.02)
     assert rates.scale == pytest.approx(2 * row_bounded_scales(2.0, 1, class_share=0.3)[0])
+
+
+def test_the_likelihood_of_many_classes_does_not_vanish():
+    n, rates = np.full(60, 3000.0), np.append(np.full(59, 0.1), 0.9)
+    rates = np.column_stack([rates, np.linspace(0.05, 0.95, 60)])
+    mean = ReleasedRates(n[:, None] * rates, n, 1.0, 1.0, np.full(2, 2)).posterior().mean()
+    np.testing.assert_allclose(mean, rates, atol=0.01)
+
+
+def test_a_class_too_large_for_the_table_is_scaled_down():
+    shares = [
+        released((0.3 * n, 0.6 * n), (n, n), n / 1000).posterior().mean()[:, 0]
+        for n in (MOST_RECORDS, 8 * MOST_RECORDS)
+    ]
+    assert shares[0] == pytest.approx([0.3, 0.6], abs=0.002)
+    assert shares[1] == pytest.approx(shares[0], abs=1e-4)
+
+
+SCHEMA = Schema(
+    (
+        Feature("age", "numeric", lower=0, upper=100),
+        Feature("city", "categorical", ("a", "b", "c")),
+        Feature("smokes"),
+    ),
+    n_lower=1000,
+)
+
+
+def mixed_table(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    age = np.clip(rng.normal(30 + 30 * y, 10), 0, 100)
+    city = rng.choice(["a", "b", "c"], size=n, p=[0.6, 0.3, 0.1])
+    return pd.DataFrame({"age": age, "city": city, "smokes": (rng.random(n) < 0.2 + 0.4 * y).astype(int)}), y
+
+
+def test_mixed_has_a_row_for_every_cell_and_every_one():
+    frame, y = mixed_table()
+    model = MixedNB(1.0, schema=SCHEMA, n_bins=4, **POSTERIOR).fit(frame, y)
+    table = model.rates_interval()
+    assert len(table) == 2 * (4 + 3 + 1)
+    assert table.loc[table["feature"] == "age", "value"].iloc[2] == pd.Interval(25, 50, closed="left")
+    assert set(table.loc[table["feature"] == "city", "value"]) == {"a", "b", "c"}
+    smokes = table[table["feature"] == "smokes"].set_index("class")["rate"]
+    assert smokes.to_numpy() == pytest.approx([0.2, 0.6], abs=0.05)
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_["smokes"][:, 1]), smokes)
+    assert (model.predict(frame) == y).mean() > 0.85

@@ -17,9 +17,6 @@ from dpml.budget import Budget
 from dpml.classifiers import PrivatePredictionLR, PrivatePredictionNB
 from dpml.classifiers.naive_bayes.cells import Design, cell_counts
 from dpml.classifiers.private_prediction import (
-    default_margin_lambda,
-    default_n_parts,
-    default_pseudocount,
     label_scores,
     margin_range,
     margin_scores,
@@ -85,7 +82,7 @@ def largest_spans(scores_of, records, bases):
 
 @pytest.mark.parametrize("alpha", others_in_full([0.3, 1.0, 20.0], 1.0))
 def test_the_range_of_the_change_against_all_small_neighbours(alpha):
-    bases = [(), *([r] for r in RECORDS), *itertools.combinations(RECORDS[::2], 2), RECORDS * 9]
+    bases = [(), *([r] for r in RECORDS[::2]), *itertools.combinations(RECORDS[::4], 2), RECORDS * 9]
     for relation, found in largest_spans(lambda rows: scores(rows, alpha), RECORDS, bases).items():
         bound = score_range(DESIGN.sizes, alpha, relation)
         # no small table reaches the bound: it drops terms that are small where the class is large
@@ -97,7 +94,7 @@ def test_the_range_of_the_change_against_all_small_neighbours(alpha):
 @pytest.mark.parametrize("method", ["margin", "votes"])
 def test_ranges_of_linear_scores_against_small_neighbours(method, n_classes, reg_lambda):
     records = [(row, c) for row in itertools.product((0, 1), repeat=2) for c in range(n_classes)]
-    bases = [(), *([r] for r in records), *itertools.combinations(records[::2], 2)]
+    bases = [(), *([r] for r in records[::2]), *itertools.combinations(records[::3], 2)]
     spans = largest_spans(lambda rows: linear_scores(rows, n_classes, method, reg_lambda), records, bases)
     for relation, found in spans.items():
         bound = vote_range() if method == "votes" else margin_range(reg_lambda, n_classes, relation)
@@ -246,28 +243,9 @@ def test_only_labels_are_released(model_and_data):
         model.set_params(relation="replace-one").predict(X)
 
 
-def test_labels_follow_epsilon_from_random_to_accurate():
-    X, y = table(n=3000)
-    good, bad = (
-        PrivatePredictionNB(epsilon, schema=SCHEMA, random_state=0).fit(X, y).predict(X) for epsilon in (50.0, 1e-6)
-    )
-    assert (good == y).mean() > 0.8
-    # a third is right by chance; four standard errors of 3,000 labels
-    assert (bad == y).mean() == pytest.approx(1 / 3, abs=0.035)
-
-
 def test_a_table_of_the_same_seed_is_spread_over_the_parts():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=2000)
     X = (rng.random((2000, 3)) < np.where(y, 0.9, 0.1)[:, None]).astype(int)
     model = PrivatePredictionLR(50.0, schema=Schema.binary(3, n_lower=2000), n_parts=2, random_state=0).fit(X, y)
     assert model.predict([[1, 1, 1], [0, 0, 0]]).tolist() == [1, 0]
-
-
-def test_public_rules():
-    assert default_pseudocount(SCHEMA, 1.0) == 4.0
-    assert default_pseudocount(SCHEMA, 1.0, "replace-one") == 8.0
-    assert default_pseudocount(SCHEMA, 1e-3) == pytest.approx(200 / 3)
-    assert default_pseudocount(SCHEMA, 1e3) == 1.0
-    assert [default_n_parts(Schema.binary(5, n_lower=n), 0.5) for n in (10_000, 100, 1)] == [20, 5, 1]
-    assert [default_margin_lambda(0.5, relation) for relation in ("add-remove", "replace-one")] == [10.0, 20.0]

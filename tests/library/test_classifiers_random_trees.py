@@ -6,7 +6,7 @@ import pytest
 
 from dpml.classifiers import RandomTrees
 from dpml.classifiers.grid import Records, places_of
-from dpml.classifiers.tree import default_depth, random_tree
+from dpml.classifiers.tree import random_tree
 from dpml.classifiers.tree.random_trees import leaf_counts, leaf_probabilities, mean_probabilities
 from dpml.datasets import load
 from dpml.schema import Feature, Schema
@@ -86,15 +86,6 @@ def test_one_record_changes_one_count_of_each_tree_by_one():
         assert change.sum(axis=(1, 2)).tolist() == [1] * 5
 
 
-def test_splits_depend_on_the_seed_and_on_no_record():
-    one, other = (RandomTrees(1.0, schema=SCHEMA, random_state=3).fit(*table(n, n)) for n in (50, 400))
-    for a, b in zip(one.trees_, other.trees_, strict=True):
-        assert (a.attribute == b.attribute).all()
-        assert (a.right == b.right).all()
-    another = RandomTrees(1.0, schema=SCHEMA, random_state=4).fit(*table(50, 50))
-    assert any((a.attribute != b.attribute).any() for a, b in zip(one.trees_, another.trees_, strict=True))
-
-
 def test_without_noise_probabilities_are_mean_leaf_shares():
     frame, y = table(600)
     model = RandomTrees(1e9, n_trees=4, max_depth=3, schema=SCHEMA, random_state=0).fit(frame, y)
@@ -118,34 +109,16 @@ def test_a_leaf_of_noise_says_what_all_leaves_say():
     assert means.sum(axis=1) == pytest.approx(np.ones((2, 3)))
 
 
-@pytest.mark.parametrize(
-    ("n_lower", "epsilon", "n_classes", "depth"),
-    [(1, 1.0, 2, 1), (640, 1.0, 2, 5), (639, 1.0, 2, 4), (640, 2.0, 2, 6), (640, 1.0, 4, 4), (10**9, 10.0, 2, 16)],
-)
-def test_the_depth_is_a_public_rule(n_lower, epsilon, n_classes, depth):
-    assert default_depth(n_lower, epsilon, 10, n_classes) == depth
-
-
 def test_draws_of_the_study_are_those_of_fits():
     data = load("toy")
-    drawn = RandomTreesStudy(data)(1.0, draws=60, sets=60, rng=np.random.default_rng(0), auc=True)
+    drawn = RandomTreesStudy(data)(1.0, draws=30, sets=30, rng=np.random.default_rng(0), auc=True)
     fits = [
         RandomTrees(1.0, schema=data.schema, random_state=seed)
         .fit(data.X_train, data.schema.class_labels[data.y_train])
         .predict(data.X_test)
-        for seed in range(60)
+        for seed in range(30)
     ]
     fitted = np.array([(labels == data.schema.class_labels[data.y_test]).mean() for labels in fits])
-    error = np.hypot(drawn["accuracy"].std(), fitted.std()) / np.sqrt(60)
+    error = np.hypot(drawn["accuracy"].std(), fitted.std()) / np.sqrt(30)
     assert abs(drawn["accuracy"].mean() - fitted.mean()) < 4 * error
-    assert drawn["auc"].shape == (60,)
-
-
-@pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])
-def test_shares_of_all_leaves_weigh_as_the_relations_noise(relation, factor):
-    frame, y = table(300)
-    model = RandomTrees(2.0, n_trees=1, max_depth=3, schema=SCHEMA, relation=relation, random_state=0).fit(frame, y)
-    expected = leaf_probabilities(model.leaf_counts_, factor / 2.0)
-    leaf = model.trees_[0].leaves(places_of(frame, SCHEMA, TAXONOMIES))
-    assert model.predict_proba(frame) == pytest.approx(expected[0][:, leaf].T)
-    assert model.predict_proba(frame) != pytest.approx(leaf_probabilities(model.leaf_counts_, 5.0)[0][:, leaf].T)
+    assert drawn["auc"].shape == (30,)

@@ -67,7 +67,7 @@ def fitted(name, D, C, rng):
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(
     D=st.integers(1, 300),
     C=st.sampled_from([2, 3, 9]),
@@ -87,25 +87,6 @@ def test_scores_do_not_depend_on_the_other_records(name, D, C, container, seed):
             whole = scores_of(kept_in(X))
             for part in parts:
                 np.testing.assert_array_equal(scores_of(kept_in(X[part])), whole[part], strict=True)
-
-
-@settings(max_examples=12, deadline=None)
-@given(
-    D=st.integers(1, 120),
-    container=st.sampled_from(["C order", "Fortran order", "frame", "CSR", "CSC"]),
-    seed=st.integers(0, 2**32),
-)
-def test_scores_of_numbers_do_not_depend_on_the_other_records(D, container, seed):
-    rng = np.random.default_rng(seed)
-    schema = Schema([Feature(f"x{j}", "numeric", lower=-1e6, upper=1e6) for j in range(D)], n_lower=12)
-    model = LogisticRegression(1.0, schema=schema, random_state=0)
-    model.fit(rng.normal(size=(12, D)), rng.integers(2, size=12))
-    model.coef_ = rng.normal(size=(1, D)) * 10.0 ** rng.integers(-9, 9, (1, D))
-    X = rng.normal(size=(16, D)) * 10.0 ** rng.integers(-3, 3, (16, D))
-    kept_in = CONTAINERS["frame" if container in ("CSR", "CSC") else container]
-    whole = model.decision_function(kept_in(X))
-    for part in ([i] for i in range(len(X))):
-        np.testing.assert_array_equal(model.decision_function(kept_in(X[part])), whole[part])
 
 
 def test_a_score_at_a_threshold_costs_no_more_than_the_charge():
@@ -129,7 +110,7 @@ def test_a_score_at_a_threshold_costs_no_more_than_the_charge():
 # ---- the function itself ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(D=st.integers(1, 400), K=st.integers(1, 3), as_sparse=st.booleans(), seed=st.integers(0, 2**32))
 def test_scores_are_as_accurate_as_sums_of_doubles(D, K, as_sparse, seed):
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from pet_table import SCHEMA, people
 
 from dpml.classifiers import DiffPC45, DiffPID3
@@ -58,7 +59,7 @@ def naive_split(frame, criterion, cuts):
 
 @pytest.mark.parametrize("criterion", ["max", "gini"])
 @pytest.mark.parametrize("kind", [DiffPID3, DiffPC45])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", others_in_full(range(3), 0))
 def test_with_much_epsilon_the_first_split_is_the_best(kind, criterion, seed):
     frame = people(400, seed)[["age", "pet", "owner", "wealth"]]
     schema = SCHEMA.subset(["age", "pet", "owner"])
@@ -90,7 +91,7 @@ def test_a_number_is_cut_again_and_a_category_is_not():
 
 
 @pytest.mark.parametrize("binary_cuts", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", others_in_full(range(3), 0))
 def test_without_noise_a_leaf_has_the_counts_of_its_records(binary_cuts, seed):
     schema, frame = SCHEMA.subset(["age", "pet", "owner"]), people(500, seed)
     X, codes, _ = schema.check_table(frame[schema.feature_names], frame["wealth"])

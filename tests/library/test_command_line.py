@@ -10,7 +10,7 @@ import pytest
 from each_commit import others_in_full
 
 import dpml
-from dpml.__main__ import _prepare, main
+from dpml.__main__ import main
 from dpml.audit.cases import AUDITED, AuditedClaim
 from dpml.mechanisms.private import Private
 
@@ -22,13 +22,6 @@ def test_the_catalogue_prints_every_method(capsys):
         assert name in text
         assert entry.cost in text
     assert text.count("NOT private") == sum(not entry.private for entry in AUDITED.values())
-
-
-def test_markdown_has_a_row_for_each(capsys):
-    assert main(["catalogue", "--markdown"]) == 0
-    lines = capsys.readouterr().out.strip().splitlines()
-    assert len(lines) == len(AUDITED) + 2
-    assert {line.count(" | ") for line in lines[2:]} == {4}
 
 
 def test_audits_say_what_they_found(capsys):
@@ -58,15 +51,10 @@ def test_an_audit_that_contradicts_the_catalogue_fails(capsys, monkeypatch):
         ),
         (["audit", "laplace", "laplase"], "did you mean 'laplace'"),
         (["audit", "laplace", "--sampeld"], "did you mean '--sampled'"),
-        (["audit", "laplace", "--relation", "add-remov"], "did you mean 'add-remove'"),
         (["audit", "--search", "noisy-max-9"], "did you mean 'noisy-max-"),
         (["audit", "laplace", "--epsilon", "0"], "`epsilon` must be .*Got 0.0"),
-        (["audit", "laplace", "--epsilon", "nan"], "`epsilon` must be .*Got nan"),
-        (["audit", "laplace", "--epsilon", "-1"], "`epsilon` must be .*Got -1.0"),
-        (["audit", "laplace", "--epsilon", "inf"], "`epsilon` must be .*Got inf"),
         (["audit", "laplace", "--epsilon", "much"], "invalid float value: 'much'"),
         (["audit", "laplace", "--seed", "-1"], "`seed` must be .*Got -1"),
-        (["audit", "laplace", "--confidence", "1"], "`confidence` must be .*Got 1.0"),
         (["audit", "--search", "noisy-max-1", "--seconds", "0"], "`seconds` must be .*Got 0.0"),
         (
             ["audit", "mixed-nb-vaidya-replace-one", "--relation", "add-remove"],
@@ -161,37 +149,15 @@ def run(command, **environment):
     return subprocess.run(["bash", "-c", command], capture_output=True, env=environment, check=False)
 
 
-@pytest.mark.parametrize("errors", ["strict", "surrogateescape", "replace"])
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize(
+    ("encoding", "errors"), [("ascii", "strict"), ("cp1252", "surrogateescape"), ("latin-1", "replace")]
+)
 def test_any_encoding_shows_the_audit(encoding, errors, monkeypatch):
     with io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors) as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         assert main(["audit", "laplace", "--relation", "add-remove"]) == 0
         shown = "?" if errors == "replace" else "epsilon"
         assert f"laplace, add-remove: a claim of {shown} = 1 holds" in stream.buffer.getvalue().decode(encoding)
-
-
-def test_the_c_locale_shows_the_catalogue():
-    done = run(
-        '"$PYTHON" -m dpml catalogue',
-        LC_ALL="C",
-        LANG="C",
-        PYTHONIOENCODING="",
-        PYTHONUTF8="0",
-        PYTHONCOERCECLOCALE="0",
-    )
-    assert done.returncode == 0, done.stderr
-    assert b"row-bounded" in done.stdout.lower()
-    assert done.stdout.isascii()
-
-
-def test_characters_are_spelled_out():
-    text = "ε Δ ≥ é 漢 −1"
-    with io.TextIOWrapper(io.BytesIO(), encoding="ascii") as stream:
-        _prepare(stream)
-        stream.write(text)
-        stream.flush()
-        assert stream.buffer.getvalue() == b"epsilon Delta >= e \\u6f22 -1"
 
 
 def test_a_closed_pipe_ends_quietly():

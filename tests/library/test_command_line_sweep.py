@@ -62,25 +62,6 @@ def test_a_bad_file_is_a_wrong_call(study, tmp_path, capsys, text, message):
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(["--out", " "], "`out` must be .*Got ' '"), (["--out", "o", "--engine", "dask"], "given with --scheduler")],
-)
-def test_a_contradiction_is_a_wrong_call(study, tmp_path, monkeypatch, capsys, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    assert main(["sweep", study, *arguments]) == 2
-    assert re.search(message, capsys.readouterr().err)
-    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
-
-
-def test_the_command_line_starts_without_heavy_imports():
-    program = (
-        "import dpml.__main__ as m, sys; m._parser(); print([x for x in ('joblib', 'sklearn') if x in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is not told to end there")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.full)]
@@ -189,8 +170,3 @@ def test_a_published_file_passes_the_check(data_home, tmp_path, capsys):
     for action in ("check", "fetch"):
         assert main(["data", action, "seeds", "--folder", str(tmp_path)]) == 0
         assert file in capsys.readouterr().out
-
-
-def test_an_unknown_data_set_is_a_wrong_call(capsys):
-    assert main(["data", "check", "adlut"]) == 2
-    assert re.search("`name` must be .*Got 'adlut'", capsys.readouterr().err)

@@ -11,7 +11,7 @@ from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PREDICTING, QUICK
 from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
 from dpml.estimators.base import PrivateEstimator
-from dpml.exceptions import BudgetExceeded, NotPrivate
+from dpml.exceptions import NotPrivate
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of
 from dpml.publishing import ImportanceWeights
@@ -51,89 +51,9 @@ def test_common_fields_are_stated_in_the_base_alone():
     assert {kind.__name__: names for kind in library_classes() if (names := restated(kind))} == {}
 
 
-def test_a_restated_field_is_seen():
-    @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-    class Restating(PrivateClassifier):
-        budget: object = None
-
-    class Setting(PrivateClassifier):
-        on_invalid = "clip"
-
-    assert restated(Restating) == ["budget"]
-    assert restated(Setting) == ["on_invalid"]
-
-
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_every_parameter_is_described_once(name):
     assert undescribed(ALL[name]) == []
-
-
-@pytest.mark.parametrize("name", sorted(ALL))
-def test_parameters_are_described_in_the_order_of_the_call(name):
-    assert listed(ALL[name], "Parameters") == list(inspect.signature(ALL[name]).parameters)
-
-
-@pytest.mark.parametrize("name", sorted(ALL))
-def test_attributes_and_errors_of_the_bases_are_described_once(name):
-    lines = inspect.getdoc(ALL[name]).splitlines()
-    assert [lines.count(title) for title in ("Attributes", "Raises")] == [1, 1]
-    assert lines.count("n_features_in_ : int") == 1
-    errors = listed(ALL[name], "Raises")
-    assert len(set(errors)) == len(errors)
-    assert set(listed(PrivateEstimator, "Raises")) <= set(errors)
-
-
-def test_an_own_entry_replaces_the_inherited_one():
-    class Described(PrivateClassifier):
-        """A classifier.
-
-        Parameters
-        ----------
-        release : bool
-            No.
-        """
-
-    assert undescribed(Described) == []
-    assert "No.\n" in Described.__doc__
-    assert "Draw secure noise" not in Described.__doc__
-    assert "Draw secure noise" in PrivateEstimator.__doc__
-
-
-def test_see_also_stays_apart_from_parameters():
-    class Described(PrivateClassifier):
-        """A classifier.
-
-        Parameters
-        ----------
-        release : bool
-            No.
-
-        See Also
-        --------
-        PrivateClassifier : Is its base.
-        """
-
-    assert "PrivateClassifier" not in listed(Described, "Parameters")
-    assert Described.__doc__.endswith("\n\nSee Also\n--------\nPrivateClassifier : Is its base.\n")
-
-
-@pytest.mark.parametrize("name", sorted(ALL))
-def test_the_fields_of_all_bases_are_parameters(name):
-    bases = [base for base in ALL[name].__mro__ if dataclasses.is_dataclass(base)]
-    stated = {field.name for base in bases for field in dataclasses.fields(base)}
-    fixed = {"relation"} if name == "ImportanceWeights" else set()
-    assert set(inspect.signature(ALL[name]).parameters) == stated - fixed
-
-
-def test_epsilon_comes_first_and_the_others_by_name():
-    for name, kind in ALL.items():
-        first, *others = inspect.signature(kind).parameters.values()
-        if name != "PrivateSearch":  # what is searched comes before it
-            assert first.name == "epsilon"
-            assert first.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD
-        by_name = [p.name for p in others if p.kind == inspect.Parameter.KEYWORD_ONLY]
-        assert set(COMMON[1:]) - {"relation"} <= set(by_name)
-        assert ("relation" in by_name) == (name != "ImportanceWeights")
 
 
 # ---- one fit -------------------------------------------------------------------------------------------------------
@@ -189,14 +109,6 @@ def test_a_fit_charges_then_computes_then_releases_then_learns(name):
     assert seen == steps_of(name)
     if model.budget is not None and name not in PREDICTING:
         assert model.budget.ledger["epsilon"].sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("name", sorted(ALL.keys() - WRAPPERS - {*PREDICTING, *NOT_PRIVATE}))
-def test_without_a_charge_nothing_is_computed(name):
-    model, seen = watched(name, budget=Budget(0.5, relation=relation_of(name)))
-    with pytest.raises(BudgetExceeded):
-        model.fit(X, X[:30] if name == "ImportanceWeights" else X[:, 0])
-    assert seen == ["_charge"]
 
 
 class Forgetful(PrivateClassifier):

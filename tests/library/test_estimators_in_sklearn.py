@@ -1,18 +1,14 @@
 """Estimators inside scikit-learn: meta-estimators that encode labels, folds, pipelines, and searches of a release."""
 
 import dataclasses
-import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from binary_tables import told_by_all
-from public_estimators import KINDS as PUBLIC
-from public_estimators import RELEASED, made, released
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
@@ -23,14 +19,12 @@ from sklearn.model_selection import (
     learning_curve,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.multioutput import MultiOutputClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB
-from dpml.estimators import spending_steps
-from dpml.exceptions import FactWarning, InvalidData, NoExactScore, NotPrivate
+from dpml.exceptions import FactWarning, InvalidData
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 from dpml.tuning import BestSelector
@@ -38,7 +32,6 @@ from dpml.tuning import BestSelector
 SCHEMA = Schema.binary(4, classes=("no", "yes"), n_lower=400)
 CODES = dataclasses.replace(SCHEMA, classes=(0, 1))
 KINDS = [AutoClassifier, BernoulliNB, LinearClassifier, MixedNB]
-RELEASED_CLASSIFIERS = [name for name in RELEASED if hasattr(PUBLIC[name], "predict")]
 
 
 def table(n=400):
@@ -121,13 +114,6 @@ def test_the_bound_of_a_training_set_holds_for_every_fold(n_folds):
                 assert n > n_lower or min(sizes) == least
 
 
-def test_the_schema_of_folds_keeps_all_other_facts():
-    schema = Schema.binary(3, ["a", "b", "c"], classes=("no", "yes"), row_bound=2, n_rows=100)
-    folds = schema.for_folds(3)
-    assert (folds.n_rows, folds.n_lower) == (None, 66)
-    assert dataclasses.replace(folds, n_rows=100, n_lower=100) == schema
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_scikit_learn_validates_a_study_by_folds(kind):
     X, y = table()
@@ -170,34 +156,8 @@ def test_a_selector_and_a_classifier_in_a_pipeline():
     assert BestSelector(2.0, study(AutoClassifier), schema=SCHEMA, random_state=0).fit(frame, y).score(frame, y) > 0.6
 
 
-def half(X):
-    return X // 2
-
-
-@pytest.mark.parametrize(
-    ("before", "named"),
-    [
-        (MinMaxScaler(), "MinMaxScaler takes no ε and no budget"),
-        (make_pipeline(MinMaxScaler()), "MinMaxScaler takes no ε and no budget"),
-        (FunctionTransformer(half), None),
-        (make_pipeline(FunctionTransformer(half)), None),
-        ("passthrough", None),
-        (FrozenEstimator(MinMaxScaler().fit([[0] * 4, [1] * 4])), None),
-    ],
-)
-def test_a_pipeline_names_a_step_that_no_epsilon_covers(before, named):
-    model = BernoulliNB(1.0, schema=SCHEMA)
-    pipeline = Pipeline([("before", before), ("model", model)])
-    if named is None:
-        assert spending_steps(pipeline) == [model]
-    else:
-        with pytest.raises(NotPrivate, match=named):
-            spending_steps(pipeline)
-
-
 # ---- around a release ------------------------------------------------------------------------------------------------
 
-WHERE = r"no score where release=True.*dpml\.evaluation\.private_cross_val_score"
 SEARCHES = {
     "GridSearchCV": lambda model, X, y: GridSearchCV(model, {"epsilon": [0.1, 1.0]}, cv=2).fit(X, y),
     "cross_val_score": lambda model, X, y: cross_val_score(model, X, y, cv=2),
@@ -207,19 +167,6 @@ SEARCHES = {
 }
 
 
-@pytest.mark.parametrize("name", RELEASED_CLASSIFIERS)
-def test_a_release_has_no_exact_score(name):
-    X, y = told_by_all(60)
-    model = released(name).fit(X, y)
-    for whole in (model, make_pipeline(FunctionTransformer(), model)):
-        assert not hasattr(whole, "score")
-    with pytest.raises(AttributeError) as caught:
-        model.score(X, y)
-    assert isinstance(caught.value.__cause__, NoExactScore)
-    assert re.search(WHERE, str(caught.value.__cause__))
-    assert 0 <= made(name, random_state=0).fit(X, y).score(X, y) <= 1
-
-
 @pytest.mark.parametrize("search", SEARCHES)
 def test_no_search_by_score_begins_over_a_release(search):
     pytest.importorskip("opendp")
@@ -227,19 +174,3 @@ def test_no_search_by_score_begins_over_a_release(search):
     with pytest.raises(TypeError, match=r"(?s)'score' method.*release=True"):
         SEARCHES[search](BernoulliNB(1.0, release=True, budget=budget), *told_by_all(60))
     assert budget.spent == 0
-
-
-def test_a_release_is_calibrated_on_public_records():
-    pytest.importorskip("opendp")
-    X, y = table()
-    model = AutoClassifier(1.0, schema=SCHEMA, release=True).fit(X, y)
-    calibrated = CalibratedClassifierCV(FrozenEstimator(model)).fit(X, y)
-    assert calibrated.predict_proba(X).shape == (400, 2)
-
-
-def test_a_budget_counts_repeated_fits_of_a_release():
-    pytest.importorskip("opendp")
-    X, y = table()
-    labels, budget = np.column_stack([y == "yes", y == "no"]).astype(int), Budget(10.0)
-    MultiOutputClassifier(BernoulliNB(1.0, schema=CODES, release=True, budget=budget)).fit(X, labels)
-    assert budget.spent == 2.0

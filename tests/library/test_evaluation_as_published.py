@@ -19,7 +19,7 @@ from dpml.evaluation import (
     recursive_medians,
 )
 from dpml.evaluation.as_published import fixed_space, roc_from_sums
-from dpml.exceptions import InvalidParameter, NotPrivate
+from dpml.exceptions import NotPrivate
 from dpml.mechanisms import Laplace, Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 from dpml.mechanisms.smooth.admissible import cauchy_scale
@@ -53,14 +53,6 @@ def rng(seed=0):
 
 
 # ---- public thresholds and the number of records --------------------------------------------------------------------
-
-
-def test_even_thresholds_by_hand():
-    np.testing.assert_allclose(fixed_space(5), [np.inf, 0.8, 0.6, 0.4, 0.2, 0])
-    np.testing.assert_array_equal(fixed_space(1), [np.inf, 0])
-    log_odds = fixed_space(4, "log-odds")
-    np.testing.assert_allclose(log_odds[1:-1], np.sinh(np.arcsinh(30) * np.array([0.5, 0, -0.5])), atol=1e-12)
-    assert log_odds[0] == np.inf == -log_odds[-1]
 
 
 def test_noisy_n_is_geometric():
@@ -138,22 +130,6 @@ def test_first_cut_is_the_median_plus_cauchy_noise(calibration, relation):
     assert stats.kstest(inside, truncated).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_a_large_epsilon_halves_the_scores(name):
-    x = rng(4).random(2000) ** 3
-    thresholds = DRAWN[name](x, 1e6, rng=rng(5), draws=20)
-    counts = -np.diff([[np.sum(x < t) for t in row] for row in thresholds], axis=1)
-    m = thresholds.shape[1] - 1
-    # a median stands on a score, which falls on either side of the noisy cut and out of neither
-    assert (np.abs(counts - 2000 / m) <= 4).all()
-
-
-def test_a_median_outside_its_node_is_its_middle():
-    # two scores far apart: the smooth sensitivity is the whole width, and the noise wide
-    cuts = recursive_medians([0.0, 1.0], 1e-3, 2, rng=rng(), draws=500)
-    np.testing.assert_array_equal(np.unique(np.round(np.median(cuts, axis=0)[1:-1], 3)), [0.25, 0.5, 0.75])
-
-
 @pytest.mark.parametrize(("m", "q"), [(2, 0.5), (3, 1 / 3)])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_the_first_cut_has_the_stated_density(m, q, relation):
@@ -174,40 +150,12 @@ def test_the_first_cut_has_the_stated_density(m, q, relation):
 
 
 @pytest.mark.parametrize("name", DRAWN)
-@pytest.mark.parametrize("score_scale", ["probability", "log-odds"])
-def test_shapes_seeds_and_order(name, score_scale):
-    x = rng(7).random(50)
-    one = DRAWN[name](x, 20.0, rng=rng(8), score_scale=score_scale)
-    budget = Budget(500.0)
-    many = DRAWN[name](x, 20.0, rng=rng(8), score_scale=score_scale, draws=6, budget=budget)
-    assert budget.spent == pytest.approx(120.0)
-    np.testing.assert_array_equal(many, DRAWN[name](x, 20.0, rng=rng(8), score_scale=score_scale, draws=6))
-    m = 5 if name == "five" else 8
-    assert one.shape == (m + 1,)
-    assert many.shape == (6, m + 1)
-    assert (np.diff(many[:, 1:-1]) <= 0).all()
-    assert (many[:, 0] == np.inf).all()
-    assert (many[:, -1] == (0 if score_scale == "probability" else -np.inf)).all()
-    assert len(np.unique(many[:, 4])) > 1
-
-
-@pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("epsilon", [1e-280, 1e-3, 1.0, 1e4])
-@pytest.mark.parametrize("x", [[], [0.0], [1.0] * 90, [0.5] * 200, [0.0, 1.0] * 50, [5e-324, 1e-310]])
-def test_any_scores_give_thresholds(name, epsilon, x):
-    thresholds = DRAWN[name](x, epsilon, rng=rng(), draws=30)
-    assert ((thresholds[:, 1:] >= 0) & (thresholds[:, 1:] <= 1)).all()
-    assert (np.diff(thresholds[:, 1:]) <= 0).all()
-
-
-def test_infinite_log_odds_are_ends_and_clipping_drops_nan():
-    x = np.array([-np.inf, np.inf, 0.3, -2.0])
-    assert np.isfinite(recursive_medians(x, 1.0, 2, rng=rng(), score_scale="log-odds")[1:-1]).all()
-    for name in DRAWN:
-        beyond, ends = (DRAWN[name](20 * [-x, x], 9.0, rng=rng(), score_scale="log-odds") for x in (50.0, 30.0))
-        np.testing.assert_array_equal(beyond, ends)
-        messy = DRAWN[name]([0.2, "0.4", None, np.nan, 7, -3], 1.0, rng=rng(9), on_invalid="clip")
-        np.testing.assert_array_equal(messy, DRAWN[name]([0.2, 0.4, 1.0, 0.0], 1.0, rng=rng(9)))
+def test_any_scores_give_thresholds(name, epsilon):
+    for x in ([], [0.0], [1.0] * 90, [0.5] * 200, [0.0, 1.0] * 50, [5e-324, 1e-310]):
+        thresholds = DRAWN[name](x, epsilon, rng=rng(), draws=30)
+        assert ((thresholds[:, 1:] >= 0) & (thresholds[:, 1:] <= 1)).all()
+        assert (np.diff(thresholds[:, 1:]) <= 0).all()
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
@@ -222,14 +170,6 @@ def test_sums_by_hand_and_by_scikit_learn():
     for i, rates in itertools.product(range(20), (0, 1)):
         expected = np.maximum(isotonic_regression(noisy[i, rates]), 0)
         np.testing.assert_allclose((fpr, tpr)[rates][i, 1:], expected / expected[-1], atol=1e-12)
-
-
-def test_a_label_of_which_nothing_is_left_rises_evenly():
-    fpr, tpr = roc_from_sums([[-1.0, -3, -2, -1], [0, 0, 0, 0]])
-    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
-    np.testing.assert_allclose(tpr, [0, 0.25, 0.5, 0.75, 1])
-    huge = roc_from_sums(np.full((2, 5), 1.7e308))
-    np.testing.assert_allclose(huge, [[0, 1, 1, 1, 1, 1]] * 2)
 
 
 # ---- release --------------------------------------------------------------------------------------------------------
@@ -307,21 +247,6 @@ def test_a_large_epsilon_gives_the_true_rates_at_the_thresholds(method, ranges):
         assert tpr[row, k] == pytest.approx(np.mean(s[y == 1] >= thresholds[row, k]), abs=1e-3)
 
 
-def test_the_data_thresholds_are_quantiles_of_the_scores():
-    y, s = data(99)
-    thresholds = published_roc_curve(y, s, 1.0, rng=np.random.default_rng(0), method="laplace", n_thresholds=4)[2]
-    assert set(thresholds[1:-1]) <= set(s)
-    np.testing.assert_allclose([np.mean(s >= t) for t in thresholds[1:-1]], [0.2, 0.4, 0.6, 0.8], atol=0.02)
-
-
-def test_two_releases_of_one_generator():
-    """Thresholds first: with the same seed they are those of `recursive_medians` at the split's ε."""
-    y, s = data()
-    curve = published_roc_curve(y, s, 1.0, rng=np.random.default_rng(2), k=3, draws=4, split=0.25)
-    alone = recursive_medians(s, 0.25, 3, rng=np.random.default_rng(2), calibration="published", draws=4)
-    np.testing.assert_array_equal(curve[2], alone)
-
-
 DEGENERATE = (
     ([], []),
     ([0], [0.2]),
@@ -343,17 +268,26 @@ def test_any_data_give_valid_curves(method, relation):
         assert_valid_at(*curve)
 
 
-def test_clipping_never_raises():
-    y = [0, 1, 7, None, 1, "ham", 0]
-    s = [np.nan, 2.0, 0.3, 0.4, "0.9", 0.1, 0.2]
-    for method in module.METHODS:
-        # as many thresholds on both sides: "fixed-space" counts the records that were dropped too
-        stated = {"k": 2} if method in ("recursive-medians", "quantiles") else {"n_thresholds": 4}
-        options = {"method": method, **stated}
-        curve = published_roc_curve(y, s, 1.0, rng=np.random.default_rng(0), on_invalid="clip", **options)
-        assert_valid_at(*curve)
-        clean = published_roc_curve([1, 1, 0], [1.0, 0.9, 0.2], 1.0, rng=np.random.default_rng(0), **options)
-        np.testing.assert_array_equal(curve[1], clean[1])
+def test_which_are_private():
+    assert not published_roc_is_private("laplace", 10, "replace-one")
+    assert not published_roc_is_private("fixed-space")
+    assert published_roc_is_private("fixed-space", relation="replace-one")
+    for method in ("recursive-medians", "quantiles", "laplace-fixed"):
+        assert published_roc_is_private(method)
+
+
+def test_fixed_space_without_a_number_reveals_n():
+    for alpha, n_thresholds in ((1.0, 101), (0.25, 26), (0.001, 2)):
+        curve = published_roc_curve(*data(100), 1.0, rng=np.random.default_rng(0), method="fixed-space", alpha=alpha)
+        assert curve[2].shape == (n_thresholds,)
+
+
+def test_even_thresholds_by_hand():
+    np.testing.assert_allclose(fixed_space(5), [np.inf, 0.8, 0.6, 0.4, 0.2, 0])
+    np.testing.assert_array_equal(fixed_space(1), [np.inf, 0])
+    log_odds = fixed_space(4, "log-odds")
+    np.testing.assert_allclose(log_odds[1:-1], np.sinh(np.arcsinh(30) * np.array([0.5, 0, -0.5])), atol=1e-12)
+    assert log_odds[0] == np.inf == -log_odds[-1]
 
 
 def test_the_positive_label_and_log_odds():
@@ -374,17 +308,6 @@ def test_the_positive_label_and_log_odds():
     assert curve[2][0, -1] == -np.inf
 
 
-# ---- privacy --------------------------------------------------------------------------------------------------------
-
-
-def test_which_are_private():
-    assert not published_roc_is_private("laplace", 10, "replace-one")
-    assert not published_roc_is_private("fixed-space")
-    assert published_roc_is_private("fixed-space", relation="replace-one")
-    for method in ("recursive-medians", "quantiles", "laplace-fixed"):
-        assert published_roc_is_private(method)
-
-
 def test_budget_is_charged_once_and_refuses_non_private():
     y, s = data(50)
     budget, generator = Budget(1.0), np.random.default_rng(0)
@@ -397,27 +320,3 @@ def test_budget_is_charged_once_and_refuses_non_private():
     assert generator.bit_generator.state == state
     published_roc_curve(y, s, 0.1, rng=generator, method="fixed-space", n_thresholds=9, budget=budget)
     assert budget.ledger["epsilon"].sum() == pytest.approx(0.7)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("halves", "yes"),
-        ("split", 1.0),
-        ("k", 0),
-        ("alpha", 0.0),
-        ("n_thresholds", 8),
-        ("epsilon", 1e-300),
-        ("rng", None),
-    ],
-)
-def test_bad_parameters_are_named(name, value):
-    options = {"epsilon": 1.0, "rng": np.random.default_rng(0)} | {name: value}
-    with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
-        published_roc_curve(*data(20), **options)
-
-
-def test_fixed_space_without_a_number_reveals_n():
-    for alpha, n_thresholds in ((1.0, 101), (0.25, 26), (0.001, 2)):
-        curve = published_roc_curve(*data(100), 1.0, rng=np.random.default_rng(0), method="fixed-space", alpha=alpha)
-        assert curve[2].shape == (n_thresholds,)

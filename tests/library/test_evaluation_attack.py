@@ -120,10 +120,3 @@ def test_the_curve_reveals_no_more_than_its_counts():
         result = attack_success(y, s, epsilon, view="curve", **options)
         assert 0.5 - 4 * 0.0071 <= result.success <= result.best + 4 * 0.0071
     assert result.success > 0.85
-
-
-def test_bad_parameters_are_named():
-    y, s = records()
-    for options, name in (({"view": "eyes"}, "view"), ({"trials": 0}, "trials"), ({"rng": 3}, "rng")):
-        with pytest.raises(InvalidParameter, match=name):
-            attack_success(y, s, 1.0, **{"rng": np.random.default_rng(0)} | options)

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 from evaluated import LEAST, exact_of, scores
 
-from dpml.budget import Budget
 from dpml.evaluation import (
     area_between,
     compare_classifiers,
     expected_f1,
-    roc_from_histogram,
     selection_quality,
 )
 from dpml.evaluation.comparison import paired_counts
-from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import opened
 from dpml.selection import inclusion_probabilities, sample_masks
 
@@ -51,34 +49,6 @@ def test_differences_are_covered_and_confidence_is_earned(metric):
     assert large.interval()[0] == pytest.approx(true, abs=1e-5)
 
 
-def test_what_a_comparison_costs():
-    y, log_odds = scores(100)
-    budget = Budget(2.0, relation="replace-one")
-    options = {"rng": np.random.default_rng(0), "score_scale": "log-odds", "relation": "replace-one", "budget": budget}
-    first = compare_classifiers(y, log_odds, -log_odds, 0.5, **options)
-    assert first.noise_scale == 4.0
-    second = compare_classifiers(y, log_odds, -log_odds, 0.5, metric="roc_auc", **options)
-    assert [e.noise_scale for e in second.evaluations] == [8.0, 8.0]
-    assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
-    with pytest.raises(InvalidData, match="score_b has the value nan"):
-        compare_classifiers(y, log_odds, log_odds * np.nan, 0.5, **options)
-    with pytest.raises(InvalidParameter, match="metric"):
-        compare_classifiers(y, log_odds, log_odds, 0.5, metric="f1", **options)
-    assert budget.spent == 1.0
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
-def test_a_released_comparison_is_of_integers(metric):
-    pytest.importorskip("opendp")
-    compared = compare_classifiers([0, 1, 5], [0.1, "x", 3], [0.3, 0.4, None], 1.0, metric=metric, release=True)
-    tables = [compared.counts] if metric == "accuracy" else [e.counts for e in compared.evaluations]
-    for table in tables:
-        np.testing.assert_array_equal(table, np.rint(table))
-    low, high = compared.interval(n_boot=50)
-    assert -1 <= low <= compared.difference() <= high <= 1
-    assert 0 <= compared.probability_a_better(n_boot=50) <= 1
-
-
 def test_a_difference_of_noisy_accuracies_is_at_most_one():
     rng = np.random.default_rng(0)
     y, one, other = rng.integers(2, size=20), rng.random(20), rng.random(20)
@@ -107,48 +77,6 @@ def test_a_difference_of_noisy_accuracies_is_at_most_one():
 def test_area_between_by_hand(first, second, area):
     assert area_between(*first, *second) == pytest.approx(area, abs=1e-15)
     assert area_between(*second, *first) == pytest.approx(area, abs=1e-15)
-
-
-def test_area_between_against_a_fine_integral():
-    rng = np.random.default_rng(0)
-    draws = 20
-    # steps on a coarse grid make many ties and vertical steps
-    f = np.sort(rng.integers(0, 12, (2, draws, 15)) / 11.0, axis=-1)
-    t = np.sort(rng.random((2, draws, 15)), axis=-1)
-    for a in (f, t):
-        a[..., 0], a[..., -1] = 0, 1
-    areas = area_between(f[0], t[0], f[1], t[1])
-    middle = (np.arange(110_000) + 0.5) / 110_000
-    for i in range(draws):
-        gap = np.interp(middle, f[0, i], t[0, i]) - np.interp(middle, f[1, i], t[1, i])
-        assert areas[i] == pytest.approx(np.abs(gap).mean(), abs=1e-7)
-        assert area_between(f[0, i], t[0, i], f[1, i], t[1, i]) == areas[i]
-    single = area_between(f[0, 3], t[0, 3], f[1], t[1])
-    assert single.shape == (draws,)
-    assert single[3] == areas[3]
-
-
-def test_area_between_in_blocks(monkeypatch):
-    noisy = np.random.default_rng(0).laplace(5, 10, size=(31, 2, 16))
-    fpr, tpr = roc_from_histogram(noisy)
-    whole = area_between([0, 1], [0, 1], fpr, tpr)
-    monkeypatch.setattr("dpml.evaluation.comparison.BLOCK_CELLS", 100)
-    np.testing.assert_array_equal(area_between([0, 1], [0, 1], fpr, tpr), whole)
-
-
-@pytest.mark.parametrize(
-    ("curves", "name"),
-    [
-        (([0, 0.5], [0, 1], [0, 1], [0, 1]), "fpr1"),
-        (([0, 1], [0, 1], [0, 0.6, 0.5, 1], [0, 0, 1, 1]), "fpr2"),
-        (([0, 1], [0, np.nan], [0, 1], [0, 1]), "tpr1"),
-        (([0, 1], [0, 1], [0, 1], [0, 0.5, 1]), "shapes of fpr2 and tpr2"),
-        ((np.tile([0, 1], (2, 1)), np.tile([0, 1], (2, 1)), np.tile([0, 1], (3, 1)), np.tile([0, 1], (3, 1))), "draws"),
-    ],
-)
-def test_area_between_refuses_what_is_no_curve(curves, name):
-    with pytest.raises(InvalidParameter, match=name):
-        area_between(*curves)
 
 
 # ---- quality of a selection --------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from dpml.evaluation import (
     roc_thresholds,
 )
 from dpml.evaluation.intervals import draw_noise, noise_variance, ratio_interval
-from dpml.exceptions import InvalidParameter
 
 # ---- uncertainty ---------------------------------------------------------------------------------------------------
 
@@ -96,21 +95,6 @@ def test_with_sampling_the_interval_holds_the_populations_figure(epsilon):
     for metric, figure in (("accuracy", stats.norm.cdf(1 / 1.5)), ("roc_auc", stats.norm.cdf(2 / (1.5 * 2**0.5)))):
         low, high = evaluation.interval(metric, sampling=True, n_boot=400)
         assert ((low <= figure) & (figure <= high)).mean() >= LEAST
-
-
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ({"metric": "average_precision"}, "metric"),
-        ({"level": 1.0}, "level"),
-        ({"level": 0}, "level"),
-        ({"n_boot": 1}, "n_boot"),
-    ],
-)
-def test_bad_parameters_of_intervals_are_named(options, name):
-    evaluation = evaluate([0, 1], [0.1, 0.9], 1.0)
-    with pytest.raises(InvalidParameter, match=name):
-        evaluation.interval(**options)
 
 
 def test_a_band_ends_where_every_curve_ends():

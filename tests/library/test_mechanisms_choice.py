@@ -50,7 +50,7 @@ def naive_permute_and_flip(q, epsilon, change_range):
     return p / math.factorial(len(q))
 
 
-def test_permute_and_flip_is_the_algorithm_and_never_worse_than_the_exponential_mechanism():
+def test_permute_and_flip_is_algorithm_1_and_never_worse():
     rng = np.random.default_rng(1)
     for _ in range(50):
         q = rng.normal(size=rng.integers(1, 7)) * rng.choice([0.1, 1, 10])
@@ -97,7 +97,7 @@ def test_sparse_vector_comes_near_its_claim(cutoff):
     assert 0.9 < loss <= 1.0 + 1e-6
 
 
-def test_the_monotone_scale_is_not_enough_where_queries_move_both_ways():
+def test_the_monotone_scale_needs_monotone_queries():
     technique = SparseVector(1.0, 2, monotone=True)
     values = [9.0, 9.0, -9.0, -9.0]
     worst = max(
@@ -110,17 +110,6 @@ def test_the_monotone_scale_is_not_enough_where_queries_move_both_ways():
     assert worst > 1.0
 
 
-def test_without_a_cutoff_the_cost_would_grow():
-    """The noise of one answer "above" under three of them: NoisyCut's fault."""
-    one = SparseVector(1.0, 1, monotone=True, threshold_share=0.5)
-    free = SparseVector(2.0, 3, monotone=True, threshold_share=0.25)
-    assert free.scales == one.scales
-    answers = np.repeat([1, 0], [3, 60])
-    low, raised = np.repeat([-30.0, 0.0], [3, 60]), np.repeat([-29.0, 0.0], [3, 60])
-    loss = free.log_probability(answers, low, 0.0) - free.log_probability(answers, raised, 0.0)
-    assert 1.0 < abs(loss) <= 2.0
-
-
 def test_sparse_vector_refuses_bad_parameters():
     with pytest.raises(InvalidParameter, match=r"`cutoff` must be .*Got 0"):
         SparseVector(1.0, 0)
@@ -129,28 +118,13 @@ def test_sparse_vector_refuses_bad_parameters():
 
 
 # ---- sample and aggregate ----
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_a_record_moves_the_mean_of_the_blocks_by_no_more_than_stated(relation):
-    mechanism = SampleAndAggregate(1.0, 5, 0.0, 2.0, relation)
-    limit = mechanism.scale  # times ε = 1
-    worst = 0.0
-    for seed in range(300):
-        records = np.random.default_rng(seed).uniform(-1, 3, 8)
-        means = []
-        for table in (records, np.append(records, 3.0) if relation == "add-remove" else np.append(records[:-1], 3.0)):
-            # the same draws put the common records into the same blocks
-            results = mechanism.block_results(table, np.max, rng=np.random.default_rng([seed, 1]))
-            means.append(results.mean())
-        worst = max(worst, abs(means[0] - means[1]))
-    assert 0.2 < worst <= limit + 1e-12
-    assert limit == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize(
     "function", [np.max, np.sum, lambda block: block[0] - block[-1], lambda block: 2.0 * (block[-1] > 0)]
 )
-def test_over_all_tables_and_deals_one_record_moves_the_mean_by_the_sensitivity_at_most(function, relation):
+def test_a_record_moves_the_mean_of_blocks_by_its_sensitivity(function, relation):
     k, values, rng = 2, (0.0, 1.0, 3.0), np.random.default_rng(0)
     mechanism = SampleAndAggregate(1.0, k, 0.0, 2.0, relation)
 
@@ -194,7 +168,7 @@ def test_sample_and_aggregate_by_the_kind_of_result():
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 6.0])
-def test_a_choice_of_bounded_range_is_an_eighth_of_its_square_concentrated(epsilon):
+def test_a_bounded_range_choice_costs_an_eighth_of_its_square(epsilon):
     """All scores on a small grid, all changes of range 1, many orders; near order 1 and balanced it is reached."""
     mechanism, worst = ExponentialMechanism(epsilon, 1.0), 0.0
     for q in itertools.product(np.linspace(0, 6 / epsilon, 5), repeat=3):
@@ -208,7 +182,7 @@ def test_a_choice_of_bounded_range_is_an_eighth_of_its_square_concentrated(epsil
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
-def test_choices_under_delta_cost_what_is_stated_and_no_less_than_shares(epsilon):
+def test_choices_under_delta_cost_what_is_stated(epsilon):
     for n_choices in (1, 4, 30, 1000):
         each = choice_epsilon(epsilon, n_choices, 1e-6)
         assert each >= choice_epsilon(epsilon, n_choices)

@@ -33,7 +33,7 @@ def choose():
     rng = np.random.default_rng(0)
     schema = Schema([Feature(name, "categorical", tuple("abcd")) for name in "vwxyz"], ("n", "y"), n_lower=400)
     frame = pd.DataFrame({name: rng.choice(list("abcd"), 500) for name in "vwxyz"})
-    records = Layout.of(schema).records(frame, rng.integers(0, 2, 500))
+    records = Layout.from_schema(schema).records(frame, rng.integers(0, 2, 500))
     return grid_qualities(candidate_grids(records.taxonomies, 10_000, 1e4), records, 1.0)
 
 

@@ -36,27 +36,6 @@ def test_direction_is_uniform_on_the_sphere(dimension):
     assert abs(stats.spearmanr(norms[:, 0], direction[:, 0]).statistic) < 0.05
 
 
-def test_density_of_the_norm_is_gamma_in_ten_dimensions():
-    mechanism = NormGamma(0.7, 1.0, 10)
-    r = np.array([0.5, 5.0, 30.0])
-    points = np.zeros((3, 10))
-    points[:, 4] = r
-    sphere = 2 * math.pi**5 / math.gamma(5) * r**9
-    expected = stats.gamma(10, scale=1 / 0.7).pdf(r)
-    np.testing.assert_allclose(np.exp(mechanism.log_density(points, np.zeros(10))) * sphere, expected, rtol=1e-10)
-
-
-def test_shapes_and_independent_noise():
-    mechanism = NormGamma(1.0, 1.0, 4)
-    values = np.arange(8.0).reshape(2, 4)
-    assert mechanism.release(values, rng=np.random.default_rng(0)).shape == (2, 4)
-    noisy = mechanism.release(values, rng=np.random.default_rng(0), draws=5)
-    assert noisy.shape == (5, 2, 4)
-    norms = np.linalg.norm(noisy - values, axis=2)
-    assert len(np.unique(norms)) == 10
-    assert (noisy == mechanism.release(values, rng=np.random.default_rng(0), draws=5)).all()
-
-
 @pytest.mark.parametrize(
     ("kind", "options", "name"),
     [

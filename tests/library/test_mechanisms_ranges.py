@@ -10,7 +10,7 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import Hierarchy, IdentityRanges, Privelet, isotonic
 from dpml.mechanisms.ranges import best_branching
 
-SIZES = (1, 2, 3, 5, 7, 8, 12, 13, 16, 27, 33)
+SIZES = (1, 2, 3, 7, 8, 13, 27)
 MAKE = {
     "identity": IdentityRanges,
     "privelet": Privelet,
@@ -101,20 +101,6 @@ def test_the_noise_is_laplace_on_the_answers():
     answers = ranges.measure(np.diff(noisy, axis=-1, prepend=0))
     np.testing.assert_allclose(np.abs(answers).mean(axis=0), ranges.scale, rtol=0.04)
     assert np.abs(np.corrcoef(answers.T) - np.eye(16)).max() < 0.04
-
-
-@pytest.mark.parametrize("name", MAKE)
-def test_batches_draws_and_seeds(name):
-    ranges = MAKE[name](1.0, 12)
-    counts = np.arange(24).reshape(2, 12)
-    once = ranges.release(counts, rng=np.random.default_rng(3))
-    many = ranges.release(counts, rng=np.random.default_rng(3), draws=5)
-    assert once.shape == (2, 12)
-    assert many.shape == (5, 2, 12)
-    np.testing.assert_array_equal(many, ranges.release(counts, rng=np.random.default_rng(3), draws=5))
-    assert len(np.unique(many[..., -1])) == 10
-    one_by_one = [ranges.reconstruct(ranges.measure(row)) for row in counts]
-    np.testing.assert_allclose(ranges.reconstruct(ranges.measure(counts)), one_by_one)
 
 
 def test_bad_input():

@@ -19,7 +19,6 @@ from dpml.mechanisms.secure_one_hot import (
     STEPS,
     GridCover,
     SecureOneHot,
-    noise_distance,
     noise_vector,
     rounded_noise,
     rounding,
@@ -44,7 +43,7 @@ def test_the_noise_has_the_law_of_the_noise_for_study():
 
 
 @pytest.mark.parametrize("scale", [0.2, 1.0, 7.0, 1e4])
-def test_the_size_of_integer_laplace_noise_is_an_exponential_variable_rounded_by_at_most_one(scale):
+def test_integer_laplace_sizes_are_rounded_exponentials(scale):
     q = math.exp(-1 / scale)
     shift = scale * math.log(2 / (1 + q))
     assert 0 < shift <= 0.5
@@ -86,15 +85,6 @@ def test_rounded_noise_is_near_the_noise_with_a_density(bits, monkeypatch):
         farthest = max(farthest, *(float(abs(a - b)) for a, b in zip(ideal, drawn[-1], strict=True)))
     assert farthest <= rounding(NORM)
     assert farthest > rounding(NORM) / 20  # not by a bound that says nothing
-
-
-def test_the_distance_is_in_the_units_of_the_vector(monkeypatch):
-    """All values `rounding` steps off, with the signs that move the vector farthest."""
-    sizes, steps = NORM.sizes, rounding(NORM)
-    far = [np.where(np.arange(d) % 2, -steps, steps).tolist() for d in sizes] + [[steps] * NORM.n_scalars]
-    monkeypatch.setattr(secure_one_hot, "rounded_noise", lambda noise: far)
-    length = np.linalg.norm(noise_vector(NORM))
-    assert 0.9 * noise_distance(NORM) < length <= noise_distance(NORM)
 
 
 def test_a_cover_protects_whatever_is_within_its_distance():

@@ -96,11 +96,11 @@ def test_a_finer_grid_finds_nothing_larger(kind, m):
 
 @pytest.fixture(scope="module")
 def pairs():
-    """All data sets of up to 7 values out of five, and every pair of which one has one value more."""
+    """All data sets of up to 6 values out of five, and every pair of which one has one value more."""
     grid = (0, 1, 2, 5, 6)
-    data = [x for n in range(8) for x in all_data(grid, n)]
+    data = [x for n in range(7) for x in all_data(grid, n)]
     index = {x: i for i, x in enumerate(data)}
-    small = [i for i, x in enumerate(data) if len(x) < 7]
+    small = [i for i, x in enumerate(data) if len(x) < 6]
     edges = np.array([(i, index[tuple(sorted((*data[i], v)))]) for i in small for v in grid])
     return data, edges
 
@@ -123,7 +123,7 @@ def test_add_remove_bounds_every_pair(kind, m, pairs):
         assert (smooth >= local * (1 - 1e-12)).all()
         assert np.abs(np.log(smooth[edges[:, 0]] / smooth[edges[:, 1]])).max() <= beta + 1e-12
     # on all but the largest data sets (whose supersets are not listed) the local sensitivity is exact
-    inner = [i for i, x in enumerate(data) if len(x) < 7]
+    inner = [i for i, x in enumerate(data) if len(x) < 6]
     found = [local_sensitivity(kind, data[i], 0, 6, "add-remove", trim=m) for i in inner]
     np.testing.assert_allclose(found, local[inner], rtol=1e-11, atol=1e-12)
 
@@ -132,7 +132,7 @@ def test_add_remove_bounds_every_pair(kind, m, pairs):
 @pytest.mark.parametrize(("kind", "m"), [("mean", 0), ("trimmed_mean", 4), ("variance", 0), ("trimmed_variance", 4)])
 def test_larger_data_are_smooth_too(kind, m, relation):
     rng = np.random.default_rng(7)
-    for _ in range(120):
+    for _ in range(40):
         n = int(rng.integers(2, 60))
         x = rng.choice([rng.random(n), rng.integers(0, 3, n) / 2, np.clip(rng.normal(0.5, 0.05, n), 0, 1)])
         y = x.copy()
@@ -148,37 +148,6 @@ def test_larger_data_are_smooth_too(kind, m, relation):
             assert change <= min(sx, sy) * (1 + 1e-9) + 1e-15
             if sx or sy:
                 assert abs(math.log(sx / sy)) <= beta + 1e-9
-
-
-def test_the_mean_bound_is_at_most_the_simple_one_and_holds_where_that_fails():
-    """S' = max(h(N) M, exp(-βN) R), R for N <= 0, is below the local sensitivity once β exceeds log 2."""
-
-    def simple(x, beta, m):
-        size = len(x) - 2 * m
-        if size <= 0:
-            return 6.0
-        padded = [0] * 20 + sorted(x) + [6] * 20
-        rank = lambda i: padded[19 + i]  # noqa: E731
-        n = len(x)
-        gaps = [
-            math.exp(-beta * k) * (rank(n - m + 1 + k - i) - rank(m + 1 - i))
-            for k in range(2 * m + 2)
-            for i in range(k + 2)
-        ]
-        h = max(math.exp(-beta * j) / (size - j) for j in range(size))
-        return max(h * max(gaps), math.exp(-beta * size) * 6)
-
-    for m in (0, 1, 2):
-        for n in range(7):
-            for x in all_data((0, 1, 6), n):
-                for beta in (0.05, 0.3, math.log(2)):
-                    found = smooth_sensitivity("trimmed_mean", x, 0, 6, beta, "add-remove", trim=m)
-                    assert found <= simple(x, beta, m) * (1 + 1e-12)
-    x = (6, 6, 6)  # without one of them nothing is kept, and the mean goes from 6 to 3
-    assert local_sensitivity("trimmed_mean", x, 0, 6, "add-remove", trim=1) == 3
-    assert simple(x, 1.0, 1) == pytest.approx(6 / math.e)
-    assert simple(x, 1.0, 1) < 3
-    assert smooth_sensitivity("trimmed_mean", x, 0, 6, 1.0, "add-remove", trim=1) >= 3
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
@@ -222,19 +191,6 @@ def test_known_values():
     # the worst replacement is of 0 by 8.5, the mean of the others: 10, the other end, would do less
     assert local_sensitivity("variance", [0, 8, 9], 0, 10) == pytest.approx(2 / 9 * 8.5**2)
     assert global_sensitivity("variance", 0, 10, relation="add-remove") == 25
-
-
-def test_the_variance_of_one_value_is_more_sensitive_to_adding_than_to_replacing():
-    assert local_sensitivity("variance", [3], 0, 10) == 0
-    assert local_sensitivity("variance", [3], 0, 10, "add-remove") == pytest.approx(7**2 / 4)
-
-
-def test_untrimmed_kinds_ignore_trim():
-    x = [1, 2, 7, 9]
-    for kind in ("mean", "variance", "median"):
-        assert smooth_sensitivity(kind, x, 0, 10, 0.3, trim=1) == smooth_sensitivity(kind, x, 0, 10, 0.3)
-    assert smooth_sensitivity("trimmed_mean", x, 0, 10, 0.3) == smooth_sensitivity("mean", x, 0, 10, 0.3)
-    assert smooth_sensitivity("trimmed_variance", x, 0, 10, 0.3) == smooth_sensitivity("variance", x, 0, 10, 0.3)
 
 
 def test_many_distances_agree_with_the_envelope():
@@ -294,16 +250,12 @@ def test_wrong_shapes_and_types():
     [
         ({"kind": "mode"}, "`kind` must be .*Got 'mode'"),
         ({"lower": 10}, "`lower` must be .*Got 10"),
-        ({"lower": np.nan}, "`lower` must be .*Got nan"),
         ({"upper": np.inf}, "`upper` must be .*Got inf"),
         ({"upper": 1e200}, "`upper` must be .*Got 1e"),
         ({"upper": 1e-70}, "`upper` must be .*Got 1e-70"),
         ({"beta": 0}, "`beta` must be .*Got 0"),
-        ({"beta": -1}, "`beta` must be .*Got -1"),
-        ({"beta": np.inf}, "`beta` must be .*Got inf"),
         ({"relation": "both"}, "`relation` must be .*Got 'both'"),
         ({"trim": -1}, "`trim` must be .*Got -1"),
-        ({"trim": 1.5}, "`trim` must be .*Got 1.5"),
         ({"on_invalid": "drop"}, "`on_invalid` must be .*Got 'drop'"),
     ],
 )

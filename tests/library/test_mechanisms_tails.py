@@ -84,7 +84,7 @@ def test_the_quantile_of_a_size_inverts_its_tail(name, probability):
 
 @pytest.mark.parametrize("probability", PROBABILITIES)
 @pytest.mark.parametrize("name", ["geometric", "geometric, small"])
-def test_the_quantile_of_an_integer_size_is_the_smallest_that_holds(name, probability):
+def test_the_quantile_of_an_integer_size_is_the_smallest(name, probability):
     noise = NOISES[name]
     t = noise.tail_size(probability)
     assert t == round(t)
@@ -133,15 +133,6 @@ def test_tails_and_sizes_at_their_ends(name):
     for wrong in (0.0, 1.5, math.nan):
         with pytest.raises(InvalidParameter, match="probability"):
             noise.tail_size(wrong)
-
-
-@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 30.0, 800.0])
-def test_steps_and_integers_at_extreme_epsilons(epsilon):
-    for noise in (Staircase(epsilon), Geometric(epsilon), Laplace(epsilon)):
-        t = noise.tail_size(0.05)
-        assert math.isfinite(t)
-        assert noise.tail(t) <= 0.05 * (1 + 1e-9)
-        assert math.isfinite(noise.mean_size)
 
 
 # ---- noise that a log-normal variable widens: against other integrals, and in the limits -----------------------------

@@ -143,7 +143,7 @@ def test_a_release_of_private_counts_is_the_release_of_the_counts():
         assert not is_private(private)
 
 
-def test_the_number_of_columns_is_public_and_that_of_records_only_under_replace_one():
+def test_the_number_of_records_is_public_under_replace_one():
     table = Private(np.zeros((20, 3)))
     assert n_columns(table) == 3
     assert public_number(table, "replace-one") == 20

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
 from dpml import _validate
 from dpml.budget import Budget
@@ -142,24 +141,6 @@ def test_without_a_schema_columns_are_binary():
         resolve_schema(None, np.zeros(3))
     with pytest.raises(InvalidData, match="0 columns"):
         resolve_schema(None, np.zeros((3, 0)))
-
-
-@pytest.mark.parametrize(
-    "feature",
-    [
-        Feature("a", "numeric", lower=np.int64(0), upper=np.float32(9)),
-        Feature("a", "categorical", categories=tuple(np.arange(3))),
-    ],
-)
-def test_numpy_scalars_survive_json(feature):
-    schema = Schema((feature,))
-    assert Schema.from_json(schema.to_json()) == schema
-
-
-def test_sparse_with_a_numeric_feature():
-    schema = Schema((Feature("a", "numeric", lower=0, upper=1), Feature("b")))
-    X, _ = schema.check_features(sparse.csr_array(np.eye(2)))
-    assert X.to_numpy().tolist() == [[1, 0], [0, 1]]
 
 
 def test_a_subset_is_by_mask_or_by_known_columns():

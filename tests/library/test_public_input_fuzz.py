@@ -1,6 +1,6 @@
 """No cell, no label, no container and no number of records makes a release raise, or a study that clips.
 
-1,000 examples here; ``DPML_FUZZ=10000 pytest tests/library/test_public_input_fuzz.py`` runs more.
+200 examples here; ``DPML_FUZZ=10000 pytest tests/library/test_public_input_fuzz.py`` runs more.
 """
 
 import os
@@ -16,7 +16,7 @@ from dpml.evaluation import private_cross_val_score
 from dpml.mechanisms import smooth_sensitivity
 from dpml.schema import Schema
 
-EXAMPLES, PARTS = int(os.environ.get("DPML_FUZZ", "500")), 20
+EXAMPLES, PARTS = int(os.environ.get("DPML_FUZZ", "200")), 5
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -29,8 +29,8 @@ def test_nothing_in_the_data_makes_a_public_boundary_raise(part):
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("n", [0, 1, 2])
-@pytest.mark.parametrize("kind", [np.asarray, list, pd.DataFrame, "csr", "csc", "coo", "dok", "lil", "dia", "bsr"])
+@pytest.mark.parametrize("n", [0, 2])
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.DataFrame, "csr", "coo", "dok"])
 def test_cross_validation_of_no_records_and_with_empty_folds(kind, n, relation):
     X = np.zeros((n, 3))
     if isinstance(kind, str):

@@ -15,7 +15,6 @@ from dpml.classifiers import BernoulliNB
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import DpmlError, FactWarning, InvalidData
 from dpml.schema import Feature, Schema
-from dpml.tuning import BestSelector
 
 CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
 
@@ -56,14 +55,6 @@ def test_names_that_were_stated_or_fitted_are_looked_up(name):
             np.testing.assert_array_equal(clone(model).fit(data, y).predict(frame[["a", "b", "c", "d"]]), expected)
         with pytest.raises(InvalidData, match="column 'a' is missing"):
             model.fit(data, y).predict(frame.rename(columns={"a": "e"}))
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_names_of_an_earlier_fit_are_forgotten(name):
-    X, y = table()
-    model = made(name, random_state=0).fit(pd.DataFrame(X, columns=["d", "c", "b", "a"]), y)
-    assert model.feature_names_in_.tolist() == ["d", "c", "b", "a"]
-    assert not hasattr(model.fit(X, y), "feature_names_in_")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -120,18 +111,6 @@ def test_a_table_of_arrow_is_known_by_the_names_of_its_columns(on_invalid):
     assert clean.tolist() == [[1, 1], [0, 1]]
     with pytest.raises(InvalidData, match="column 'b' is not in the schema"):
         Schema.binary(2, ["a", "c"]).check_features(Arrow(), on_invalid)
-
-
-def test_best_selector_finds_the_columns_of_a_frame_in_any_order():
-    """Only some columns are kept, so the wrong ones would be taken from a table in another order."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=5000)
-    frame = pd.DataFrame((rng.random((5000, 8)) < 0.5).astype(int), columns=list("abcdefgh"))
-    frame["c"] = y
-    schema = Schema.binary(8, list("abcdefgh"), row_bound=6, n_lower=4500)
-    model = BestSelector(5.0, schema=schema, random_state=0).fit(frame, y)
-    assert model.few_
-    assert (model.predict(frame[list("hgfedcba")]) == y).mean() > 0.95
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------

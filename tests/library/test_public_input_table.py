@@ -58,16 +58,6 @@ def test_clipping_sends_each_value_to_its_domain():
     assert clean["member"].tolist() == [0, 0, 1, 0, 1, 1]
 
 
-def test_columns_are_looked_up_by_name():
-    clean, schema = MIXED.check_features(mixed_frame()[["member", "age"]])
-    assert schema.feature_names == ["member", "age"]
-    assert schema.classes == MIXED.classes
-    assert clean["age"].tolist() == [30, 40]
-    values, schema = Schema.binary(3).check_features(pd.DataFrame({"x2": [1, 1], "x0": [0, 1]}))
-    assert schema.feature_names == ["x2", "x0"]
-    assert values.tolist() == [[1, 0], [1, 1]]
-
-
 @pytest.mark.parametrize("on_invalid", ["raise", "clip"])
 @pytest.mark.parametrize(
     ("X", "message"),
@@ -106,14 +96,6 @@ def test_sparse_input_stays_sparse_and_is_freed_of_stored_zeros():
     with pytest.raises(InvalidData, match=r"column 'x0' has the value 2\.0"):
         Schema.binary(3).check_features(twice)
     assert twice.nnz == 2
-
-
-@pytest.mark.parametrize("n_rows", [0, 1])
-@pytest.mark.parametrize("to_X", [np.array, sparse.csr_array, pd.DataFrame], ids=["dense", "csr", "frame"])
-def test_few_or_no_records_are_fine(to_X, n_rows):
-    X = np.zeros((n_rows, 3))
-    table = pd.DataFrame(X, columns=["x0", "x1", "x2"]) if to_X is pd.DataFrame else to_X(X)
-    assert Schema.binary(3).check_features(table)[0].shape == (n_rows, 3)
 
 
 any_matrix = arrays(

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from each_commit import others_in_full
-from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,10 +19,8 @@ from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, Relat
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights, release_answers, release_table
 from dpml.publishing.density_ratio import METHODS, balanced_minimiser
-from dpml.publishing.ratio_features import RatioFeatures, public_pairs
+from dpml.publishing.ratio_features import RatioFeatures
 from dpml.publishing.weighted_table import (
-    PRIOR,
-    informative_pairs,
     interaction_size,
     noise_variance,
     pair_reach,
@@ -67,45 +64,6 @@ def test_answers_are_weighted_sums():
     assert table.effective_sample_size == pytest.approx(1 / (w**2).sum())
     largest = np.sort(w)[::-1]
     assert largest[: table.n_half].sum() >= 0.5 > largest[: table.n_half - 1].sum()
-
-
-def test_columns_of_a_frame_are_asked_by_name():
-    schema = Schema.binary(D)
-    private, public = (pd.DataFrame(binary(100, seed), columns=schema.feature_names) for seed in (0, 1))
-    table = (
-        ImportanceWeights(1.0, schema=schema, random_state=0)
-        .fit(private, public[public.columns[::-1]])
-        .weighted(public)
-    )
-    assert table.mean("x1") == pytest.approx(table.shares @ public["x1"])
-    assert list(ImportanceWeights(1.0, random_state=0).fit(private, public).feature_names_in_) == schema.feature_names
-    with pytest.raises(InvalidParameter, match=r"`query` must be .*Got 'x9'"):
-        table.mean("x9")
-    with pytest.raises(InvalidData, match="a number for each of 100 records"):
-        table.mean([1, 2])
-    with pytest.raises(InvalidParameter, match=r"`confidence` must be .*Got 1"):
-        table.interval("x1", 1)
-
-
-@pytest.mark.parametrize("estimator", [LogisticRegression(), LinearSVC(dual=False)])
-def test_an_estimator_trains_on_weights_that_add_up_to_n(estimator):
-    table = published()
-    X, y = table.table[:, 1:], table.table[:, 0]
-    model = table.train(estimator, X, y)
-    same = estimator.fit(X, y, sample_weight=table.shares * 400)
-    np.testing.assert_allclose(model.coef_, same.coef_)
-    assert model is not estimator
-
-
-def test_wrappers_train_on_weights_and_others_are_refused():
-    table = published()
-    X, y = table.table[:, 1:], table.table[:, 0]
-    plain = table.train(LogisticRegression(), X, y)
-    inside = table.train(make_pipeline(FunctionTransformer(), LogisticRegression()), X, y)
-    np.testing.assert_allclose(inside[-1].coef_, plain.coef_)
-    for estimator in (KNeighborsClassifier(), make_pipeline(FunctionTransformer(), KNeighborsClassifier())):
-        with pytest.raises(InvalidParameter, match=r"`estimator` must be .*sample_weight.*Got 'KNeighborsClassifier'"):
-            table.train(estimator, X, y)
 
 
 def test_the_gradient_is_half_of_the_sum_over_ordered_pairs():
@@ -154,24 +112,6 @@ def test_the_variance_is_below_its_bound_and_near_its_estimate(method, epsilon):
     ratio = variance / np.mean(estimates, axis=0)
     assert (ratio > 0.5).all()
     assert (ratio < 1.6).all()
-
-
-def test_a_sparse_table_gives_the_weights_of_a_dense_one():
-    private, public = binary(100, 2, 0.6), binary(80, 1, 0.4)
-    dense, thin = (
-        ImportanceWeights(1.0, random_state=0).fit(kind(private), kind(public)).weights(kind(public))
-        for kind in (np.asarray, sparse.csr_array)
-    )
-    np.testing.assert_array_equal(dense, thin)
-
-
-def test_interval_widens_with_level_and_narrows_with_epsilon():
-    def width(epsilon, level):
-        found = published(epsilon=epsilon).interval(lambda rows: rows[:, 0], level)
-        return found.upper - found.lower
-
-    assert width(2.0, 0.5) < width(2.0, 0.95) < width(2.0, 0.999)
-    assert width(20.0, 0.95) < width(0.2, 0.95)
 
 
 def test_answers_tend_to_the_limit_of_theorem_3():
@@ -227,42 +167,6 @@ def _block(number):
     return [Feature(f"{number}{c}", block=str(number), exhaustive=True) for c in "ab"]
 
 
-def test_direct_answers_divide_epsilon_among_the_queries():
-    values = np.tile([1.0, 0.0, 0.0, 0.0], (50, 2500))
-    noisy = release_answers(values, 100.0, rng=np.random.default_rng(0)) - 0.25
-    # scale 50/100 in records of 10,000
-    assert np.abs(noisy).mean() == pytest.approx(0.5 / 10_000, rel=0.5)
-    assert (release_answers(values, 1e-3, rng=np.random.default_rng(0)) <= 1).all()
-
-
-@pytest.mark.parametrize("which", ["table", "answers"])
-def test_baselines_are_charged_for_replace_one(which):
-    def call(budget):
-        rng = np.random.default_rng(0)
-        if which == "table":
-            return release_table(np.eye(3), RatioFeatures(Schema.binary(3)), 1.0, budget=budget, rng=rng)
-        return release_answers(np.eye(3), 1.0, budget=budget, rng=rng)
-
-    budget = Budget(1.0, relation="replace-one")
-    call(budget)
-    assert budget.spent == 1.0
-    with pytest.raises(BudgetExceeded):
-        call(budget)
-    with pytest.raises(RelationMismatch):
-        call(Budget(1.0))
-
-
-def test_baselines_name_values_outside_their_domain():
-    rng, features = np.random.default_rng(0), RatioFeatures(Schema.binary(3))
-    for X, told in ((np.full((2, 3), 2.0), r"with cells in \[0, 1\]"), (np.eye(2), r"it must be \(n, 3\)")):
-        with pytest.raises(InvalidData, match=told):
-            release_table(X, features, 1.0, rng=rng)
-    with pytest.raises(InvalidData, match=r"numbers in \[0, 1\]"):
-        release_answers([[2.0]], 1.0, rng=rng)
-    with pytest.raises(InvalidParameter, match=r"`trim` must be .*Got 1"):
-        release_table(np.eye(3), features, 1.0, trim=1, rng=rng)
-
-
 K = 6
 CUBE = np.array(list(product((0, 1), repeat=K)))
 QUERIES = [
@@ -312,7 +216,7 @@ def test_intervals_cover_the_truth_on_another_public_sample():
     assert held >= 0.94
 
 
-@pytest.mark.parametrize("strength", [0.3, 0.6])
+@pytest.mark.parametrize("strength", others_in_full([0.3, 0.6], 0.6))
 def test_released_pairs_widen_intervals_for_interactions(strength):
     """Interactions in the ratio of which the model has none or few."""
     plain, narrow = coverage(strength, 5.0, 40, method="moments")
@@ -339,19 +243,6 @@ def test_public_variance_is_that_of_fresh_samples():
         ratio = np.var(found, axis=0, ddof=1) / np.mean(said, axis=0)
         assert (ratio > 0.6).all(), (method, reg_lambda, ratio)
         assert (ratio < 1.6).all(), (method, reg_lambda, ratio)
-
-
-def test_features_have_no_public_variance_or_misspecification():
-    """The weights give a feature the private mean, whatever the public records are: up to what λ leaves out."""
-    public, private = populations(0.5)
-    rng = np.random.default_rng(4)
-    D_, E = (CUBE[rng.choice(len(CUBE), n, p=p)] for n, p in ((4000, private), (1500, public)))
-    table = ImportanceWeights(5.0, 1e-6, method="moments", pairs=2, random_state=0).fit(D_, E).weighted(E)
-    assert table.misspecification > 0
-    joined = QUERIES[0](E)
-    for j in range(K):
-        assert table.public_variance(E[:, j]) < 1e-6 * table.public_variance(joined)
-        assert table.misspecification_variance(E[:, j]) < 1e-6 * table.misspecification_variance(joined)
 
 
 @pytest.mark.parametrize("size", [0.0, 0.2, 0.5, 1.0])
@@ -390,55 +281,6 @@ def test_one_record_and_a_small_epsilon_give_a_finite_size():
         assert 0 <= weights.fit(public[:1], public).misspecification_ <= 1
 
 
-@pytest.mark.parametrize("pairs", [0, 2])
-def test_the_least_epsilon_tells_nothing_of_interactions(pairs):
-    records = CUBE[:40]
-    model = ImportanceWeights(1e-100, 0.3, method="moments", pairs=pairs, schema=Schema.binary(K), random_state=0)
-    assert model.fit(records, CUBE).misspecification_ in (0.0, 1.0)
-
-
-def test_noise_in_the_sums_is_not_taken_for_interactions():
-    """Where there are none, the estimate without its margin is 0 about half of the time."""
-    public, private = populations(0.0)
-    rng, found = np.random.default_rng(6), []
-    for seed in range(30):
-        D_, E = (CUBE[rng.choice(len(CUBE), n, p=p)] for n, p in ((4000, private), (1500, public)))
-        loud = [
-            ImportanceWeights(e, 0.001, method="moments", pairs=3, schema=Schema.binary(K), random_state=seed).fit(
-                D_, E
-            )
-            for e in (0.1, 10.0)
-        ]
-        found.append([model.misspecification_ for model in loud])
-    # 1 is the most that is taken
-    assert np.max(found) <= PRIOR
-    # what cannot be told at a small ε is allowed for
-    assert np.median(found, axis=0)[0] > 3 * np.median(found, axis=0)[1]
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.3, 3.0])
-def test_the_rule_takes_the_fewest_informative_pairs(epsilon):
-    public, private = populations(0.3)
-    rng = np.random.default_rng(9)
-    D_, E = (CUBE[rng.choice(len(CUBE), n, p=p)] for n, p in ((4000, private), (1500, public)))
-    features = RatioFeatures(Schema.binary(K))
-    parts = features.parts(features.schema.check_features(E)[0])
-    chosen = informative_pairs(features, parts, epsilon, 4000)
-    for table in (D_, np.zeros_like(D_)):
-        model = ImportanceWeights(epsilon, method="moments", random_state=0, schema=features.schema).fit(table, E)
-        assert model.pairs_ == chosen
-    assert chosen == public_pairs(features, parts, len(chosen))
-    assert bool(chosen) == (epsilon > 0.1)
-    # twice the noise asks for as many pairs at least, or for none
-    fewer = informative_pairs(features, parts, epsilon / 2, 4000)
-    assert len(fewer) >= len(chosen) or not fewer
-    for method in ("output", "objective"):
-        model = ImportanceWeights(epsilon, 0.1, method=method, random_state=0, schema=features.schema).fit(D_, E)
-        assert model.pairs_ == ()
-    with pytest.raises(InvalidParameter, match=r"`pairs` must be .*public.*Got .*'private'"):
-        ImportanceWeights(epsilon, pairs="private").fit(D_, E)
-
-
 @pytest.mark.parametrize("strength", others_in_full([0.0, 0.3, 0.6], 0.6))
 def test_intervals_hold_the_truth_by_default(strength):
     """Noisy moments at ε = 5 with the rule's pairs: whether or not the ratio is of the model's form."""
@@ -462,13 +304,55 @@ def test_residuals_and_reach():
     assert pair_reach(parts, features, shares * left[:, 0]) == pytest.approx(np.square(both).sum())
 
 
-def test_no_pairs_and_other_methods_have_no_misspecification():
-    rows = np.random.default_rng(8).integers(2, size=(200, 3))
-    for options in (
-        {"method": "moments", "pairs": 0},
-        {"method": "objective", "pairs": 1},
-        {"method": "output", "pairs": 1},
-    ):
-        model = ImportanceWeights(1.0, 0.1, random_state=0, **options).fit(rows[:100], rows[100:])
-        assert model.misspecification_ == 0
-        assert model.weighted(rows).misspecification_variance(rows[:, 0]) == 0
+def test_columns_of_a_frame_are_asked_by_name():
+    schema = Schema.binary(D)
+    private, public = (pd.DataFrame(binary(100, seed), columns=schema.feature_names) for seed in (0, 1))
+    table = (
+        ImportanceWeights(1.0, schema=schema, random_state=0)
+        .fit(private, public[public.columns[::-1]])
+        .weighted(public)
+    )
+    assert table.mean("x1") == pytest.approx(table.shares @ public["x1"])
+    assert list(ImportanceWeights(1.0, random_state=0).fit(private, public).feature_names_in_) == schema.feature_names
+    with pytest.raises(InvalidParameter, match=r"`query` must be .*Got 'x9'"):
+        table.mean("x9")
+    with pytest.raises(InvalidData, match="a number for each of 100 records"):
+        table.mean([1, 2])
+    with pytest.raises(InvalidParameter, match=r"`confidence` must be .*Got 1"):
+        table.interval("x1", 1)
+
+
+def test_wrappers_train_on_weights_and_others_are_refused():
+    table = published()
+    X, y = table.table[:, 1:], table.table[:, 0]
+    plain = table.train(LogisticRegression(), X, y)
+    inside = table.train(make_pipeline(FunctionTransformer(), LogisticRegression()), X, y)
+    np.testing.assert_allclose(inside[-1].coef_, plain.coef_)
+    for estimator in (KNeighborsClassifier(), make_pipeline(FunctionTransformer(), KNeighborsClassifier())):
+        with pytest.raises(InvalidParameter, match=r"`estimator` must be .*sample_weight.*Got 'KNeighborsClassifier'"):
+            table.train(estimator, X, y)
+
+
+def test_direct_answers_divide_epsilon_among_the_queries():
+    values = np.tile([1.0, 0.0, 0.0, 0.0], (50, 2500))
+    noisy = release_answers(values, 100.0, rng=np.random.default_rng(0)) - 0.25
+    # scale 50/100 in records of 10,000
+    assert np.abs(noisy).mean() == pytest.approx(0.5 / 10_000, rel=0.5)
+    assert (release_answers(values, 1e-3, rng=np.random.default_rng(0)) <= 1).all()
+
+
+@pytest.mark.parametrize("which", ["table", "answers"])
+def test_baselines_are_charged_for_replace_one(which):
+    def call(budget):
+        rng = np.random.default_rng(0)
+        if which == "table":
+            return release_table(np.eye(3), RatioFeatures(Schema.binary(3)), 1.0, budget=budget, rng=rng)
+        return release_answers(np.eye(3), 1.0, budget=budget, rng=rng)
+
+    budget = Budget(1.0, relation="replace-one")
+    call(budget)
+    assert budget.spent == 1.0
+    with pytest.raises(BudgetExceeded):
+        call(budget)
+    with pytest.raises(RelationMismatch):
+        call(Budget(1.0))

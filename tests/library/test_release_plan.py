@@ -182,19 +182,6 @@ def test_without_opendp_only_a_release_is_refused(monkeypatch):
     assert plan.problems(secure=False) == ()
 
 
-@pytest.mark.parametrize(
-    ("method", "error", "told"),
-    [
-        (RidgeClassifier, NotPrivate, "RidgeClassifier has no parameter epsilon"),
-        (make_pipeline(BernoulliNB(1.0)), NotPrivate, "Pipeline has no parameter epsilon"),
-        (PrivateSearch, InvalidParameter, "whose only required parameter is epsilon"),
-    ],
-)
-def test_methods_without_a_single_epsilon_are_refused(method, error, told):
-    with pytest.raises(error, match=told):
-        Plan(BINARY, 1.0, method=method)
-
-
 def test_a_relation_without_a_claim_is_refused(monkeypatch):
     entry = replace(AUDITED["mixed-nb-binned"], relations=("add-remove",))
     monkeypatch.setattr("dpml.release.methods.claims_of", lambda kind: [entry])
@@ -226,12 +213,6 @@ class OnceForRecords(TwiceTheSame):
         return 1 if len(X) else 2
 
 
-def test_two_charges_of_one_name_are_two_charges():
-    budget, plan = Budget(1.0), Plan(SCHEMA, 1.0, method=TwiceTheSame, shares={"training": 1.0})
-    plan.run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
-    assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
-
-
 def test_charges_that_depend_on_the_records_are_refused():
     plan = Plan(SCHEMA, 1.0, method=OnceForRecords, shares={"training": 1.0})
     with pytest.warns(FactWarning), pytest.raises(NotPrivate, match="its charges depend on the data"):
@@ -255,37 +236,10 @@ def test_a_simulation_uses_the_method_of_the_release(schema, method):
     assert (of_study == released.method_) == (method == "auto")
 
 
-def test_what_a_method_holds_must_be_in_the_catalogue():
-    search = PrivateSearch(NotCharging(1.0), {"n_bins": [2, 3]}, epsilon=1.0)
-    [problem] = Plan(BINARY, 1.0, method=search).problems()
-    assert isinstance(problem, NotPrivate)
-    assert "NotCharging is not in the catalogue" in str(problem)
-
-
 def test_a_simulation_runs_on_data_derived_facts():
     released = run(Plan(MARKED, 1.0), without_label(customers()))
     assert released.status == "simulation, not a release" == released.model.status_
     assert "simulation, not a release" in released.files()["ledger.json"].decode()
-
-
-def test_a_release_takes_no_seed():
-    with pytest.raises(InvalidParameter, match="random_state"):
-        Plan(SCHEMA, 1.0).run(Untouched(), Untouched(), random_state=0)
-
-
-@pytest.mark.parametrize(
-    ("make", "kind"),
-    [
-        (lambda: Budget(0.5), BudgetExceeded),
-        (lambda: Budget(5.0, relation="replace-one"), RelationMismatch),
-        (lambda: 1.0, InvalidParameter),
-    ],
-)
-def test_a_budget_that_cannot_pay_is_charged_nothing(make, kind):
-    budget = make()  # here, because it belongs to the process that made it
-    with pytest.raises(kind):
-        Plan(SCHEMA, 1.0).run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
-    assert not isinstance(budget, Budget) or not len(budget.ledger)
 
 
 @pytest.mark.parametrize(
@@ -310,22 +264,6 @@ def test_a_value_that_no_plan_can_have_is_named(options, name):
     assert raised.value.name == name
 
 
-def test_a_name_of_the_catalogue_is_its_classifier():
-    plan = Plan(BINARY, 1.0, method="nb-published", shares={"training": 1.0})
-    assert plan._method[1].method == "published"
-    with pytest.raises(InvalidParameter, match="passed as an estimator"):
-        Plan(SCHEMA, 1.0, method="mixed-nb-smooth-cauchy")
-
-
-def test_missing_columns_and_lengths_are_public():
-    X, y = without_label(customers(60))
-    with pytest.raises(InvalidData, match="Column 'age' is missing"):
-        Plan(SCHEMA, 1.0).run(X.drop(columns="age"), y, secure=False)
-    with pytest.raises(InvalidData, match="must have the same length") as raised:
-        Plan(SCHEMA, 1.0).run(X, y[:-1], secure=False)
-    assert CANARY not in str(raised.value)
-
-
 def test_a_sum_of_shares_that_rounds_above_one_is_one():
     plan = Plan(SCHEMA, 0.3, shares={"training": 0.1 + 0.2, "evaluation": 0.3, "publishing": 0.4})
     assert plan.problems(secure=False) == ()
@@ -344,3 +282,47 @@ def test_an_exception_after_the_charge_notes_its_epsilon(monkeypatch, fault):
     with pytest.raises(fault) as caught:
         plan.run(customers(), "left", secure=False, random_state=0, budget=budget)
     assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize(
+    ("method", "error", "told"),
+    [
+        (RidgeClassifier, NotPrivate, "RidgeClassifier has no parameter epsilon"),
+        (make_pipeline(BernoulliNB(1.0)), NotPrivate, "Pipeline has no parameter epsilon"),
+        (PrivateSearch, InvalidParameter, "whose only required parameter is epsilon"),
+    ],
+)
+def test_methods_without_a_single_epsilon_are_refused(method, error, told):
+    with pytest.raises(error, match=told):
+        Plan(BINARY, 1.0, method=method)
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: Budget(0.5), BudgetExceeded),
+        (lambda: Budget(5.0, relation="replace-one"), RelationMismatch),
+        (lambda: 1.0, InvalidParameter),
+    ],
+)
+def test_a_budget_that_cannot_pay_is_charged_nothing(make, kind):
+    budget = make()  # here, because it belongs to the process that made it
+    with pytest.raises(kind):
+        Plan(SCHEMA, 1.0).run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
+    assert not isinstance(budget, Budget) or not len(budget.ledger)
+
+
+def test_a_name_of_the_catalogue_is_its_classifier():
+    plan = Plan(BINARY, 1.0, method="nb-published", shares={"training": 1.0})
+    assert plan._method[1].method == "published"
+    with pytest.raises(InvalidParameter, match="passed as an estimator"):
+        Plan(SCHEMA, 1.0, method="mixed-nb-smooth-cauchy")
+
+
+def test_missing_columns_and_lengths_are_public():
+    X, y = without_label(customers(60))
+    with pytest.raises(InvalidData, match="Column 'age' is missing"):
+        Plan(SCHEMA, 1.0).run(X.drop(columns="age"), y, secure=False)
+    with pytest.raises(InvalidData, match="must have the same length") as raised:
+        Plan(SCHEMA, 1.0).run(X, y[:-1], secure=False)
+    assert CANARY not in str(raised.value)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from release_attacks import ATTACKS, edited, replaced, seal
+from release_attacks import ATTACKS, edited, seal
 from release_table import DATE, FILES, SCHEMA, SHARES, customers, without_label
 
 from dpml.__main__ import main
@@ -97,9 +96,15 @@ def test_a_release_of_some_parts_is_healthy(tmp_path, secure, shares, left_out):
     assert {path.name for path in folder.iterdir()} == {*FILES} - left_out
 
 
-@pytest.mark.parametrize("secure", [True, False])
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("classes", [(0, 1), ("a", "b", "<c> ε = 3"), (True, False)])
+@pytest.mark.parametrize(
+    ("secure", "relation", "classes"),
+    [
+        (True, "add-remove", (0, 1)),
+        (False, "replace-one", (True, False)),
+        (True, "replace-one", ("a", "b", "<c> ε = 3")),
+        (False, "add-remove", ("a", "b", "<c> ε = 3")),
+    ],
+)
 def test_a_release_of_other_columns_is_healthy(tmp_path, secure, relation, classes):
     rng = np.random.default_rng(0)
     features = (
@@ -122,22 +127,6 @@ def test_a_release_after_a_selection_and_paid_bounds_is_healthy(tmp_path):
     charge = {"part": "facts", "released": "bounds of x0", "epsilon": 0.1, "relation": "add-remove"}
     charge |= {"noise": "integer Laplace noise", "source": "derived here"}
     assert verify(released.after([charge]).save(tmp_path / "out", stated_by="ε & <co>")) == ()
-
-
-@pytest.mark.parametrize("keep", [True, False])
-def test_readme_on_uniform_columns_is_verified(tmp_path, keep):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 4000)
-    X = pd.DataFrame({"=c": y, "a": rng.integers(0, 2, 4000), "a, b": 0, "b": 0})
-    schema = Schema(tuple(map(Feature, X)), (0, 1), n_lower=500)
-    options = {"schema": schema, "table": (X, y), "shares": {"publishing": 1.0}, "keep_uniform": keep}
-    folder = made(tmp_path / "out", secure=False, **options)
-    [note] = re.findall(
-        "(?:carry no|without) information.*: (.*)\n", (folder / "README.md").read_text(encoding="utf-8")
-    )
-    assert verify(folder) == ()
-    replaced("README.md", note, f"{note[:-1]}, ε = 0.1.")(folder)
-    assert "README.md differs from the README for the status" in verify(folder)[0]
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path, capsys):
@@ -165,26 +154,16 @@ def folder(folders, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ledger.json", "statement.html", "model.joblib"])
-def test_each_of_a_hundred_changed_bytes_is_found(folder, name):
+def test_each_changed_byte_is_found(folder, name):
     content = (folder / name).read_bytes()
     rng = np.random.default_rng(0)
-    for place in rng.choice(len(content), 100, replace=False):
+    for place in rng.choice(len(content), 30, replace=False):
         changed = bytearray(content)
         changed[place] ^= 1 << int(rng.integers(8))
         (folder / name).write_bytes(changed)
         assert f"{name} has changed: its SHA-256 digest differs from the manifest." in verify(folder)
     (folder / name).write_bytes(content)
     assert verify(folder) == ()
-
-
-def test_a_missing_and_a_strange_file_are_named(folder, capsys):
-    (folder / "table.csv").unlink()
-    (folder / "notes.txt").write_text("x")
-    problems = verify(folder)
-    assert problems[0] == "table.csv is missing."
-    assert "notes.txt does not belong to the release" in problems[1]
-    assert main(["verify", str(folder)]) == 1
-    assert "problems: 2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -203,6 +182,24 @@ def test_contradicting_files_are_named(folder, name, change, words):
     assert any(words in problem for problem in verify(folder))
 
 
+@pytest.mark.parametrize("text", ["", "{}", "[1]"])
+def test_a_folder_without_a_manifest_is_refused(folder, text):
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(DataNotFound, match=r"manifest\.json"):
+        verify(folder)
+    assert main(["verify", str(folder)]) == 2
+
+
+def test_a_missing_and_a_strange_file_are_named(folder, capsys):
+    (folder / "table.csv").unlink()
+    (folder / "notes.txt").write_text("x")
+    problems = verify(folder)
+    assert problems[0] == "table.csv is missing."
+    assert "notes.txt does not belong to the release" in problems[1]
+    assert main(["verify", str(folder)]) == 1
+    assert "problems: 2" in capsys.readouterr().out
+
+
 def test_other_versions_are_named(folder):
     facts = json.loads((folder / "manifest.json").read_text())
     facts["versions"] |= {"numpy": "0.1", "no-such-library": "1"}
@@ -210,11 +207,3 @@ def test_other_versions_are_named(folder):
     problems = verify(folder)
     assert any(problem.startswith("numpy was 0.1 and is ") for problem in problems)
     assert any("no-such-library was 1 and is missing here" in problem for problem in problems)
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1]"])
-def test_a_folder_without_a_manifest_is_refused(folder, text):
-    (folder / "manifest.json").write_text(text)
-    with pytest.raises(DataNotFound, match=r"manifest\.json"):
-        verify(folder)
-    assert main(["verify", str(folder)]) == 2

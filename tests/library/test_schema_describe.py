@@ -155,12 +155,6 @@ def test_proposed_number_of_records_is_at_most_half(n):
     assert fewer(n) == float(f"{fewer(n):.0e}") >= 1
 
 
-def test_bounds_that_can_be_no_domain_are_asked_for(monkeypatch):
-    proposal = Schema.describe(pd.DataFrame({"x": [-1e308, 1e308], "one": [3.0, 3.0]}), peek=True)
-    assert proposal.features == ()
-    assert proposal.questions[:2] == ("x: between which bounds does it lie?", "one: between which bounds does it lie?")
-
-
 def test_a_person_completes_the_proposal():
     proposal = Schema.describe(TABLE)
     answers = {"classes": ("left", "stays"), "n_lower": 4}
@@ -249,17 +243,6 @@ def test_a_table_without_names_and_a_label_that_is_not_there():
     with pytest.raises(InvalidSchema, match=r"`label` must be .*Got 'churn'"):
         Schema.describe(TABLE, label="churn")
     assert Schema.describe(TABLE, label="city").columns[-1] == "outcome"
-
-
-def test_columns_left_out_are_named_once_and_are_no_features():
-    with pytest.raises(InvalidSchema, match="ignored"):
-        Schema.binary(2).__class__((Feature("a"),), ignored=("a",))
-    with pytest.raises(InvalidSchema, match="ignored"):
-        Schema((Feature("a"),), ignored="b")
-    schema = Schema((Feature("a"), Feature("b")), ignored=("number",))
-    X, found = schema.check_features(pd.DataFrame({"number": [7], "b": [1], "a": [0]}))
-    assert found.feature_names == ["b", "a"]
-    assert X.tolist() == [[1.0, 0.0]]
 
 
 def test_violations_are_counted_by_column():
@@ -369,31 +352,8 @@ def test_noise_for_study_makes_no_fact_public():
     assert schema.unconfirmed == (*ends, "categories of 'job'")
 
 
-def test_facts_that_noise_hides_stay_questions():
-    proposal = Schema.describe(paid_table(), epsilon=1.0, rng=np.random.default_rng(0))
-    assert [f.name for f in proposal.features if f.data_derived] == ["wage", "visits"]
-    assert any(question.startswith("job: ") for question in proposal.questions)
-    few = Schema.describe(paid_table(8), epsilon=0.1, delta=1e-6, rng=np.random.default_rng(0))
-    assert [f.name for f in few.features] == ["age"]
-    assert [q.split(":")[0] for q in few.questions] == ["wage", "visits", "job", "classes", "n_lower"]
-
-
 def number_table(values):
     return pd.DataFrame({"x": values, "label": np.arange(len(values)) % 2})
-
-
-@pytest.mark.parametrize("release", [False, True])
-def test_bounds_of_milliseconds_hold_the_records(release):
-    if release:
-        pytest.importorskip("opendp", reason="the extra release is not installed")
-    draw = np.random.default_rng(0)
-    table = number_table(draw.integers(1_700_000_000_000, 1_730_000_000_000, 2_000))
-    options = {"release": True, "kinds": {"x": "whole"}} if release else {"rng": draw}
-    [x] = Schema.describe(table, epsilon=1.0, **options).features
-    assert x.lower <= 1.701e12
-    assert x.upper >= 1.729e12
-    # in one of 25 secure runs a neighbouring cell of the first look seems not empty, and the cells are wider
-    assert release or x.upper - x.lower < 0.15e12
 
 
 @pytest.mark.parametrize("scale", [1e30, -1e300, np.inf, 1e-30, 0.0])
@@ -412,15 +372,3 @@ def test_a_budget_that_is_too_small_pays_for_no_fact():
     assert budget.spent == 0
     with pytest.raises(InvalidParameter, match="peek"):
         Schema.describe(paid_table(), epsilon=0.1, peek=True, rng=np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_a_proposal_costs_what_is_stated(relation):
-    frame = paid_table(60)
-    other = frame.iloc[:-1] if relation == "add-remove" else pd.concat([frame.iloc[:-1], frame.iloc[:1]])
-
-    def call(table):
-        options = {"relation": relation, "rng": np.random.default_rng(0)}
-        return Schema.describe(table, epsilon=0.8, delta=1e-6, **options).features
-
-    assert recorded_cost(call, frame, other, delta=1e-6, pasts=2) <= 0.8 + 1e-9

@@ -17,7 +17,7 @@ from dpml.exceptions import InvalidData, InvalidSchema
 from dpml.schema import Feature, Schema
 from dpml.schema.cells import cell_key, is_null
 
-EXAMPLES = int(os.environ.get("DPML_READING", "150"))
+EXAMPLES = int(os.environ.get("DPML_READING", "60"))
 many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 VALUES = ("a", 1, "1", 0, 0.5, 2**53 - 1, "True", "nan", 2, "yes")
 

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
 from dpml.datasets import TAXONOMIES, card, load, taxonomies
 from dpml.exceptions import InvalidParameter, InvalidSchema, InvalidTaxonomy
@@ -32,11 +31,6 @@ def test_groups_of_each_level_are_runs_of_the_finer_ones():
     assert taxonomy.above(1).tolist() == [0, 0, 1, 1]
     assert taxonomy.runs(2, 1).tolist() == [0, 2]
     assert taxonomy.groups(1) == ["a, c", "b, d"]
-
-
-def test_a_finest_level_may_have_groups():
-    taxonomy = letters([[["d", "a"], ["b", "c"]]]).taxonomy
-    assert taxonomy.places(list("abcd")).tolist() == [0, 1, 1, 0]
 
 
 def test_a_cut_point_belongs_to_the_interval_above_it():
@@ -142,14 +136,6 @@ def test_drawn_numbers_lie_between_their_cut_points():
     assert (narrow == 0).all(), "below the end, whatever is rounded"
 
 
-def test_a_tree_of_drawn_numbers_cuts_at_the_end_of_a_group():
-    """Values that many records share may lie just below a cut point, as the 5,099.1 of a bank's records below 5,100."""
-    group = np.repeat([0, 1], 2000)
-    drawn = number([[40]]).taxonomy.draw(1, group, np.random.default_rng(0))
-    tree = DecisionTreeClassifier(max_depth=1).fit(drawn[:, None], group)
-    assert tree.predict([[39.5], [40.0]]).tolist() == [0, 1]
-
-
 # ---- shipped ---------------------------------------------------------------------------------------------------------
 
 
@@ -179,12 +165,6 @@ def test_shipped_taxonomies_fit_the_domains_of_their_cards(name):
         assert taxonomy.sizes[-1] == len(feature.categories) if alone else taxonomy.n_levels >= 1
 
 
-def test_taxonomies_of_nursery_cover_its_domain():
-    sizes = {name: len([v for group in levels[0] for v in group]) if levels[0] != "each" else 2
-             for name, levels in taxonomies("nursery").items()}  # fmt: skip
-    assert np.prod(list(sizes.values())) == 12_960  # the published table has each combination once
-
-
 def test_an_unknown_name_is_refused():
     with pytest.raises(InvalidParameter, match=r"`name` must be .*Got 'iris'"):
         taxonomies("iris")
@@ -200,16 +180,6 @@ def test_every_record_of_the_data_has_a_group(name, options, data_home):
         taxonomy = Feature(feature.name, **facts, levels=stated[feature.name]).taxonomy
         places = taxonomy.places(feature.clean(dataset.frame[feature.name], "raise"))
         assert 0 <= places.min() <= places.max() < taxonomy.sizes[-1]
-
-
-def test_a_feature_makes_its_taxonomy_once():
-    feature = Feature("pet", "categorical", ("cat", "dog", "carp"))
-    assert feature.taxonomy is feature.taxonomy
-    assert feature == Feature("pet", "categorical", ("cat", "dog", "carp"))
-    assert hash(feature) == hash(Feature("pet", "categorical", ("cat", "dog", "carp")))
-    changed = dataclasses.replace(feature, levels=((("cat", "dog"), ("carp",)), "each"))
-    assert changed.taxonomy.sizes == (1, 2, 3)
-    assert feature.taxonomy.sizes == (1, 3)
 
 
 def test_cuts_and_a_logarithmic_scale_are_short_for_levels():

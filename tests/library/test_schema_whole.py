@@ -40,18 +40,6 @@ def test_a_published_table_has_whole_numbers(publisher):
     assert table["tenure"].nunique() > 20
 
 
-def test_description_proposes_whole_and_binary_columns():
-    frame = pd.DataFrame({"tenure": [1, 5, 70], "paid": [1.5, 2.0, 3.0], "senior": [0, 1, 0], "left": ["a", "b", "a"]})
-    proposal = Schema.describe(frame, label="left", peek=True)
-    tenure, paid, senior = proposal.features
-    assert tenure.domain.startswith("a whole number")
-    assert not paid.whole
-    assert (senior.kind, senior.data_derived) == ("binary", ("kind",))
-    schema = proposal.complete(classes=("a", "b"), n_lower=1, domains={"tenure": (0, 72)})
-    assert schema.features[0] == Feature("tenure", "numeric", lower=0, upper=72, whole=True)
-    assert Schema.from_yaml(schema.to_yaml()) == schema
-
-
 @pytest.mark.parametrize(
     ("facts", "error"),
     [

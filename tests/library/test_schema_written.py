@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpml._yaml import MOST_CHARACTERS
-from dpml.datasets import load
 from dpml.exceptions import InvalidSchema
 from dpml.schema import Feature, Schema
 
@@ -37,12 +36,6 @@ def test_a_schema_comes_back_as_it_was(categories, classes, n_lower):
     assert again == schema == Schema.from_json(schema.to_json())
     assert again.unconfirmed == ("categories of 'a'",)
     assert list(map(type, again.classes)) == list(map(type, schema.classes))
-
-
-def test_every_shipped_table_s_schema_comes_back():
-    for data in (load("census", n=10), load("toy", n=10)):
-        for schema in (data.schema, data.frame_schema):
-            assert Schema.from_yaml(schema.to_yaml()) == schema
 
 
 def test_a_person_may_write_it_by_hand():
@@ -77,18 +70,14 @@ AGE = "features: [{name: age, kind: numeric, lower: 0, upper: 9}]\n"
         (AGE + "classes: [a, b]\nclasses: [a, c]", "stands twice"),
         (AGE + "classes: &x [a, b]\nignored: *x", "anchors are not read"),
         (AGE + "classes: !!python/object:os.system [a]", "could not determine a constructor"),
-        (AGE + "classes: a", "`classes` must be .*Got 'a'"),
         (AGE + "classes: [[a], b]", "`classes` must be "),
         (AGE + "classes: [a, b]\nn_lower: -3", "`n_lower` must be .*Got -3"),
-        (AGE + "classes: [a, b]\nn_lower: many", "`n_lower` must be .*Got 'many'"),
         ("features: age\nclasses: [a, b]", "`features` must be .*Got 'age'"),
-        ("features: [age]\nclasses: [a, b]", "`feature` must be .*Got 'age'"),
         ("features: [{kind: numeric}]\nclasses: [a, b]", "name of the feature"),
         ("features: [{name: age, kind: number}]\nclasses: [a, b]", "`kind` must be .*Got 'number'"),
         ("features: [{name: age, kind: numeric, lower: low, upper: 9}]\nclasses: [a, b]", "lower of 'age'"),
         ("features: [{name: age, range: 9}]\nclasses: [a, b]", "key of the feature must be .*Got 'range'"),
         ("features: [{name: [1], kind: binary}]\nclasses: [a, b]", "feature name"),
-        ("features: [{name: a, kind: categorical, categories: x}]\nclasses: [a, b]", "categories of 'a'"),
         ("features: [{name: a, kind: categorical, categories: [[x]]}]\nclasses: [a, b]", "categories of 'a'"),
         ("features: [{name: a, data_derived: maybe}]\nclasses: [a, b]", "data_derived of 'a'"),
         (
@@ -125,11 +114,6 @@ def test_a_value_that_yaml_has_no_word_for_is_named():
     schema = Schema((Feature("a", block=b"x"),))
     with pytest.raises(InvalidSchema, match="to be written as YAML"):
         schema.to_yaml()
-
-
-def test_a_mark_of_no_fact_is_refused():
-    with pytest.raises(InvalidSchema, match="data_derived"):
-        Schema.from_yaml("features: [{name: a}]\nclasses: [a, b]\ndata_derived: [luck]\n")
 
 
 def test_cuts_and_scale_are_read_and_written_as_levels():

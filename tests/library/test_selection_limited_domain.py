@@ -83,16 +83,6 @@ def test_no_neighbours_of_small_scores_cost_more(epsilon, delta, limit):
     assert 0 < worst <= delta * (1 + 1e-9)
 
 
-def test_a_threshold_without_the_range_costs_more():
-    """Candidates that are none in the other table: half the noise of the threshold, and they give more than δ away."""
-    epsilon, delta = 1.0, 1e-3
-    right = limited_domain(epsilon, delta, 1, 4, limit=2)
-    wrong = LimitedDomain(1, 2, right.each, right.stopping * math.exp(2 * right.each))
-    h, change = np.array([0.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, right.each, right.each])
-    costs = [hockey_stick(law(m, h + change), law(m, h), epsilon) for m in (right, wrong)]
-    assert costs[0] <= delta < costs[1]
-
-
 def test_a_choice_gets_the_larger_share_of_two_compositions():
     few, many = limited_domain(1.0, 1e-6, 2, 1000), limited_domain(1.0, 1e-6, 200, 5000)
     assert (few.stopping, many.stopping) == pytest.approx((1e-6, 5e-7), rel=1e-5)

@@ -8,12 +8,11 @@ from scipy import stats
 
 from dpml.audit import recorded_releases
 from dpml.budget import Budget
-from dpml.counts import Contingency, contingency
-from dpml.datasets import load
+from dpml.counts import Contingency
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Schema
-from dpml.selection import MaskSelector, TopSelector, one_shot, peel, sample_joint, scores
+from dpml.selection import TopSelector, peel, sample_joint, scores
 from dpml.selection.top import METHODS as ALL_METHODS
 from dpml.selection.top import WITH_DELTA, joint_gaps
 
@@ -113,13 +112,6 @@ def test_a_large_epsilon_keeps_the_best(method, n_features):
     assert set(chosen.get_support(indices=True)) == set(best)
 
 
-def test_all_features_are_kept_without_a_draw():
-    table = contingency(np.eye(3), np.array([0, 1, 0]), 2)
-    for method in METHODS:
-        masks = TopSelector(1.0, 3, method=method).masks(table, Schema.binary(3), draws=2, rng=np.random.default_rng(0))
-        assert masks.all()
-
-
 @pytest.mark.parametrize("method", [m for m in METHODS if m != "joint"])
 def test_keeping_most_is_dropping_few(method):
     """Five of six cost as one of six: the noise of both is the same, on scores of the other sign."""
@@ -134,39 +126,6 @@ def test_keeping_most_is_dropping_few(method):
     q = -on[0]
     p = softmax(q) if method == "peeling" else PermuteAndFlip(1.0, 1.0).probabilities(q)
     assert stats.chisquare(dropped, p * draws).pvalue > 1e-3
-
-
-def test_the_range_of_a_score_follows_the_relation():
-    """Replace-one at 2ε is add/remove at ε for the count heuristic, whose range doubles."""
-    on = np.array([[9.0, 3, 5, 0, 2, 7], [1.0, 0, 6, 0, 8, 0]])
-    counts, schema = Contingency(on, np.array([10.0, 12.0])), Schema.binary(6)
-    for method in METHODS:
-        one, two = (
-            TopSelector(epsilon, 2, "count", method=method, relation=relation).masks(
-                counts, schema, draws=50, rng=np.random.default_rng(7)
-            )
-            for epsilon, relation in ((0.4, "add-remove"), (0.8, "replace-one"))
-        )
-        np.testing.assert_array_equal(one, two)
-
-
-def test_a_mask_of_one_hot_columns_is_charged_by_attributes():
-    blocks = load("toy").schema  # 40 words, 10 of them at most in a record
-    assert MaskSelector(1.0, 20, "total_count").weight(blocks) == pytest.approx(0.1)
-    assert MaskSelector(1.0, 20, "total_count").weight(Schema.binary(40)) == pytest.approx(0.05)
-
-
-@pytest.mark.parametrize("function", [one_shot, peel, sample_joint])
-def test_functions_of_scores_name_bad_parameters(function):
-    rng = np.random.default_rng(0)
-    for name, call in (
-        ("scores", ([[1.0]], 1.0, 1, 1.0)),
-        ("change_range", ([1.0], 1.0, 1, 0)),
-    ):
-        with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
-            function(*call, rng=rng)
-    with pytest.raises(InvalidParameter, match=r"`rng` must be .*Got 7"):
-        function([1.0], 1.0, 1, 1.0, rng=7)
 
 
 def test_release_takes_counts_and_permute_and_flip_only():

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
+from sklearn.base import clone
 
-from dpml.classifiers import AutoClassifier, LogisticRegression
-from dpml.classifiers.linear import linear_models, minimiser, release_output, release_weights
+from dpml.classifiers import AutoClassifier, BernoulliNB, LogisticRegression
+from dpml.classifiers.linear import linear_models, minimiser, release_output
 from dpml.classifiers.naive_bayes.bernoulli import (
     contingency_of_partition,
     models_from_published,
@@ -30,6 +30,8 @@ from dpml.studies import (
     non_private_logistic,
     non_private_nb,
 )
+from dpml.studies.tuning import SCHEMES, TuningStudy
+from dpml.tuning import PrivateSearch
 
 TOY = load("toy")
 
@@ -76,27 +78,6 @@ def test_output_perturbation_by_hand(census, relation, row_bound):
     found = study(0.5, draws=4, rng=rng(), reg_lambda=20.0)["accuracy"]
     np.testing.assert_array_equal(found, linear_models(noisy, bound).accuracy(census.X_test, census.y_test))
     assert study.minimiser(20.0) is study.minimiser(20.0)
-
-
-def test_objective_perturbation_by_hand(census):
-    bound = census.schema.row_bound
-    data = unit_scale(census.X_train, bound), census.y_train, 2
-    options = {"relation": "add-remove", "method": "objective", "draws": 2}
-    noisy = release_weights(*data, 1.0, 20.0, rng=rng(), **options)
-    found = LogisticStudy(census, method="objective")(1.0, draws=2, rng=rng(), reg_lambda=20.0)["accuracy"]
-    np.testing.assert_array_equal(found, linear_models(noisy, bound).accuracy(census.X_test, census.y_test))
-
-
-def test_a_subclass_provides_the_minimiser_without_the_records(census):
-    class Stored(LogisticStudy):
-        def minimiser(self, reg_lambda):
-            return np.full(census.schema.n_features, reg_lambda)
-
-    study = Stored(census)
-    models = study.models(1e9, draws=1, rng=rng(), reg_lambda=3.0)
-    expected = linear_models(np.full((1, census.schema.n_features), 3.0), census.schema.row_bound)
-    np.testing.assert_allclose(models.coef, expected.coef, rtol=1e-6)
-    assert "_records" not in vars(study)
 
 
 def test_partitions_by_hand(census):
@@ -148,48 +129,6 @@ def test_without_noise_selected_logistic_is_the_classifier(reg_lambda):
         np.testing.assert_allclose(found, [*fitted.coef_[0], *fitted.intercept_], atol=1e-3 / reg_lambda)
 
 
-def test_selected_logistic_converges_on_separable_classes():
-    X = np.repeat(np.eye(2), 500, axis=0)
-    study = SelectedLogisticStudy(TOY)
-    study._columns, study._codes = X.T.astype(bool), np.repeat([0, 1], 500)
-    theta = study._minimiser(np.array([0, 1]), 1e-6)
-    scaled = np.column_stack([X, np.ones(1000)]) / np.sqrt(3)
-    residual = 1 / (1 + np.exp(-scaled @ theta)) - study._codes
-    assert np.linalg.norm(scaled.T @ residual + 1e-6 * theta) <= 1.01e-3
-
-
-def test_sparse_records_are_grouped_as_dense_ones():
-    study, thin = SelectedLogisticStudy(TOY), SelectedLogisticStudy(TOY)
-    thin._train = sparse.csr_array(TOY.X_train)
-    features = np.array([1, 5, 9, 30])
-    np.testing.assert_array_equal(thin._minimiser(features, 1.0), study._minimiser(features, 1.0))
-
-
-def test_the_noise_of_the_weights_has_the_rest_of_epsilon():
-    study, options = SelectedLogisticStudy(TOY), {"n_features": 2, "reg_lambda": 5.0, "selection_share": 0.2}
-    models = study.models(0.5, draws=4000, masks=1, rng=rng(0), **options)
-    (mask,) = {tuple(np.flatnonzero(row)) for row in models.coef[:, 0]}
-    drawn = np.column_stack([models.coef[:, 0][:, mask], models.intercept]) * np.sqrt(3)
-    # norm-gamma noise of sensitivity 1/λ: its norm has the mean d/(λ ε), here of d = 3 and 0.8 of ε
-    distance = np.linalg.norm(drawn - study._minimiser(np.array(mask), 5.0), axis=1)
-    assert distance.mean() == pytest.approx(3 / (5.0 * 0.4), rel=0.04)
-
-
-def test_draws_share_a_stated_number_of_selections():
-    models = SelectedLogisticStudy(TOY, "mutual_information").models(0.1, draws=9, masks=3, n_features=10, rng=rng())
-    chosen = models.coef[:, 0] != 0
-    assert (chosen.sum(axis=1) == 10).all()
-    assert (chosen[:3] == chosen[3:6]).all()
-    assert len(np.unique(chosen, axis=0)) == 3
-    assert len(np.unique(models.intercept)) == 9
-
-
-@pytest.mark.data
-def test_selected_logistic_refuses_more_classes():
-    with pytest.raises(InvalidParameter, match="two classes"):
-        SelectedLogisticStudy(load("seeds"))
-
-
 # ---- the default classifier -----------------------------------------------------------------------------------------
 
 
@@ -207,16 +146,43 @@ def test_one_grid_for_each_draw_is_a_fit_for_each_draw(census, epsilon):
     assert (found["auc"] > 0.6).all()
 
 
-def test_draws_are_divided_among_grids_and_differ(census, monkeypatch):
-    from dpml.studies import mixed
+def test_the_study_is_the_search_in_batches():
+    """Mean accuracies of 25 searches and of 25 draws of the study agree to 5 standard errors."""
+    data = load("toy")
+    study = TuningStudy(data, {"row_bound": (1, 4)}, splits=25)
+    cases = {
+        "shared, retrained": {},
+        "disjoint": {"training": "disjoint", "retrain_share": 0.0},
+        "random stopping 1": {"method": "random-stopping", "eta": 1.0, "retrain_share": 0.0},
+    }
+    drawn = study(0.3, draws=25, rng=np.random.default_rng(0), schemes=tuple(cases))
+    for name, options in cases.items():
+        nb = BernoulliNB(1.0, selection="none")
+        search = PrivateSearch(nb, {"row_bound": [1, 4]}, 0.3, schema=data.schema, **options)
+        found = [
+            clone(search).set_params(random_state=seed).fit(data.X_train, data.y_train).score(data.X_test, data.y_test)
+            for seed in range(25)
+        ]
+        spread = np.sqrt((np.var(found) + drawn[name].var()) / 24)
+        assert abs(np.mean(found) - drawn[name].mean()) < 5 * spread, name
 
-    calls, release = [], mixed.release_table
-    monkeypatch.setattr(
-        mixed, "release_table", lambda *args, **own: calls.append(own["draws"]) or release(*args, **own)
-    )
-    study = AutoStudy(census)
-    found = study(0.3, draws=5, grids=2, predictions=True, rng=rng())["predictions"]
-    assert calls == [3, 2]
-    assert len(np.unique(found, axis=0)) == 5
-    with pytest.raises(InvalidParameter, match="draws"):
-        study(1.0, draws=0, rng=rng())
+
+@pytest.mark.parametrize("candidates", [{"row_bound": (1, 8)}, {"reg_lambda": (1.0, 1e7)}])
+def test_with_much_epsilon_every_scheme_is_near_the_best(candidates):
+    study = TuningStudy(load("toy"), candidates, splits=2)
+    result = study(300.0, draws=4, rng=np.random.default_rng(0))
+    assert set(result) == set(study.schemes) == {s for s in SCHEMES if "reg_lambda" in candidates or s != "stability"}
+    best = result["best in hindsight"].mean()
+    for name, accuracy in result.items():
+        assert accuracy.shape == (4,)
+        assert accuracy.mean() > best - 0.08, name
+
+
+def test_the_noise_of_the_weights_has_the_rest_of_epsilon():
+    study, options = SelectedLogisticStudy(TOY), {"n_features": 2, "reg_lambda": 5.0, "selection_share": 0.2}
+    models = study.models(0.5, draws=4000, masks=1, rng=rng(0), **options)
+    (mask,) = {tuple(np.flatnonzero(row)) for row in models.coef[:, 0]}
+    drawn = np.column_stack([models.coef[:, 0][:, mask], models.intercept]) * np.sqrt(3)
+    # norm-gamma noise of sensitivity 1/λ: its norm has the mean d/(λ ε), here of d = 3 and 0.8 of ε
+    distance = np.linalg.norm(drawn - study._minimiser(np.array(mask), 5.0), axis=1)
+    assert distance.mean() == pytest.approx(3 / (5.0 * 0.4), rel=0.04)

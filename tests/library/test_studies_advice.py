@@ -5,13 +5,13 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
 
-from dpml.datasets import load
 from dpml.datasets.own import own_dataset
 from dpml.exceptions import InvalidParameter
 from dpml.registry import method
 from dpml.schema import Feature, Schema
-from dpml.studies import Advice, Signal, advise, advised, estimated_advice, majority_accuracy, signal_of
+from dpml.studies import advise, advised, estimated_advice, majority_accuracy, signal_of
 from dpml.studies.non_private import _permuted
 
 
@@ -81,10 +81,11 @@ def random_table(seed, n=400):
     return own_dataset(frame, "label", Schema((*numbers, *categories), ("no", "yes"), n_lower=int(0.9 * n)))
 
 
-def test_random_labels_have_no_signal_in_19_of_20_tables():
-    # each is wrong with probability 0.01: 19 of 20 are right with probability .983, and the seeds are fixed
-    verdicts = [advise(random_table(seed), 2.0, draws=4, rng=np.random.default_rng(0)).verdict for seed in range(20)]
-    assert verdicts.count("no signal") >= 19
+@pytest.mark.parametrize("n", others_in_full([8, 20], first=1))
+def test_random_labels_have_no_signal(n):
+    # each is wrong with probability 0.01: all but one of 20 are right with probability .983, and the seeds are fixed
+    verdicts = [advise(random_table(seed), 2.0, draws=4, rng=np.random.default_rng(0)).verdict for seed in range(n)]
+    assert verdicts.count("no signal") >= n - 1
 
 
 def test_few_records_with_a_signal_are_too_few():
@@ -137,13 +138,6 @@ def test_an_estimate_is_marked_and_near_the_advice():
     assert {one.method for one in first.methods} == set(advised())
 
 
-def test_without_a_signal_the_records_are_not_enough():
-    known = {"epsilon": 1.0, "method": "auto", "mean": 0.6, "se": 0.0, "low": 0.59, "high": 0.6}
-    rest = {"equal": 1, "candidates": 4, "guess": 0.5, "test_error": 0.01}
-    assert Advice(**known, **rest).verdict == "enough"
-    assert Advice(**known, **rest, signal=Signal(0.6, 0.5, 0.3)).verdict == "no signal"
-
-
 def test_advice_follows_the_seed_and_names_bad_options():
     data = table(300, 0.9)
     one, two = (advise(data, 1.0, draws=4, rng=np.random.default_rng(3)) for _ in range(2))
@@ -154,9 +148,3 @@ def test_advice_follows_the_seed_and_names_bad_options():
         advise(data, 0, rng=np.random.default_rng(0))
     with pytest.raises(InvalidParameter, match="relation"):
         advise(data, 1.0, relation="both", rng=np.random.default_rng(0))
-
-
-@pytest.mark.data
-def test_a_table_of_words_is_refused_by_name(data_home):
-    with pytest.raises(InvalidParameter, match=r"`dataset` must be .*Got 'sms'"):
-        advise(load("sms"), 1.0, rng=np.random.default_rng(0))

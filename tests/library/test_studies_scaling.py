@@ -1,7 +1,6 @@
 """The scaling study: its data, its cells against plain computations, its walks and its file of finished cells."""
 
 import importlib
-import json
 import math
 
 import numpy as np
@@ -14,7 +13,6 @@ from benchmarks.toy_scaling import (
     LAMBDAS,
     Cell,
     least_records,
-    next_cell,
     run_cell,
     scale_toy,
     toy_records,
@@ -81,7 +79,7 @@ def test_each_record_is_scaled_by_itself_into_the_unit_ball(how):
 # ---- cells ----------------------------------------------------------------------------------------------------------
 
 
-def test_map_is_the_regularised_fit_chosen_on_the_validation_records():
+def test_map_is_chosen_on_the_validation_records():
     result = run_cell(Cell("map", 5, 64, 0.0), runs=3, seed=2)
     assert result["reg_lambda"] in LAMBDAS
     scores = {}
@@ -97,16 +95,8 @@ def test_map_is_the_regularised_fit_chosen_on_the_validation_records():
     assert result["accuracy"] == pytest.approx(scores[best][1], abs=2e-4)
 
 
-def test_cells_are_reproducible_and_differ_by_seed():
-    cell = Cell("erm", 3, 256, 0.1)
-    first, second, other = run_cell(cell), run_cell(cell), run_cell(cell, seed=1)
-    assert first == second
-    assert first["accuracy"] != other["accuracy"]
-    assert first["standard_error"] > 0
-
-
 @pytest.mark.parametrize("method", [m for m in toy_scaling.SCALING_METHODS if m != "map"])
-def test_every_method_is_near_the_best_with_little_noise_and_near_chance_with_much(method):
+def test_methods_are_near_the_best_or_near_chance(method):
     good = run_cell(Cell(method, 4, 4096, 10.0), runs=4)
     bad = run_cell(Cell(method, 4, 64, 1e-5), runs=10)
     assert good["accuracy"] > 0.88
@@ -133,39 +123,10 @@ def test_functional_statistics_of_parts_are_those_of_the_whole(monkeypatch):
     assert found.linear[0] == pytest.approx(((0.5 - codes)[:, None] * X).sum(axis=0))
 
 
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        (("svm", 2, 16, 0.1), "method"),
-        (("erm", 0, 16, 0.1), "dimension"),
-        (("erm", 2, 0, 0.1), "records"),
-        (("erm", 2, 16, 0.0), "epsilon"),
-        (("map", 2, 16, 0.1), "epsilon"),
-        (("erm", 2, 16, 0.1, "unit"), "scaling"),
-    ],
-)
-def test_bad_cells_are_named(given, name):
-    with pytest.raises(InvalidParameter) as caught:
-        Cell(*given)
-    assert caught.value.name == name
-    with pytest.raises(InvalidParameter, match="runs"):
-        run_cell(Cell("map", 2, 16, 0.0), runs=1)
-
-
 # ---- walks ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_walk_doubles_until_it_is_close_enough_or_at_its_end():
-    walk = ("erm", 2, 0.1, "record")
-    rows = [row("erm", 16, 0.5), row("erm", 16, 0.95, dimension=5), row("erm", 32, 0.95, epsilon=1.0)]
-    assert next_cell(walk, rows, 0.88) == Cell("erm", 2, 32, 0.1)
-    assert next_cell(walk, [*rows, row("erm", 32, 0.88)], 0.88) is None
-    assert next_cell(walk, [*rows, row("erm", 32, 0.87)], 0.88, most=32) is None
-    assert next_cell(walk, [row("erm", 32, 0.99)], 0.88).records == 16
-    assert next_cell(("map", 2, 0.0, "record"), [row("map", 16, 0.99)], None, most=32).records == 32
-
-
-def test_least_records_is_the_first_power_within_two_points_of_the_best():
+def test_least_records_is_within_two_points_of_the_best():
     rows = [row("map", 16, 0.87), row("map", 32, 0.885), row("map", 64, 0.90)]
     rows += [row("erm", 64, 0.70), row("erm", 128, 0.8799), row("erm", 256, 0.88), row("erm", 512, 0.60)]
     rows += [row("fm", 64, 0.7), row("fm", 128, 0.8)]
@@ -181,44 +142,6 @@ def test_least_records_is_the_first_power_within_two_points_of_the_best():
 
 
 # ---- the script -----------------------------------------------------------------------------------------------------
-
-
-def test_finished_cells_are_kept_and_a_half_written_line_is_dropped(script, tmp_path):
-    path = tmp_path / "cells.jsonl"
-    results = script.Results(path, 10, 0)
-    results.add(row("map", 16, 0.9))
-    results.add(row("erm", 16, 0.6))
-    with path.open("a") as file:
-        file.write('{"method": "erm", "dimens')
-    again = script.Results(path, 10, 0)
-    assert again.rows == results.rows
-    again.add(row("erm", 32, 0.7))
-    assert [json.loads(line)["records"] for line in path.read_text().splitlines()] == [16, 16, 32]
-    assert script.Results(path, 10, 1).rows == []
-    assert script.Results(path, 5, 0).rows == []
-
-
-def test_a_run_skips_what_is_there_and_ends_every_walk(script, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(script, "MOST_MAP", 64)
-    path = tmp_path / "cells.jsonl"
-    walks = script.plan([1, 2], [0.1], ["fmsens2"])
-    assert walks[0] == ("map", 1, 0.0, "record")
-    results = script.Results(path, 2, 0)
-    script.run(walks, results, 2, 0, 1)
-    count = len(results.rows)
-    assert {r["records"] for r in results.rows if r["method"] == "map"} == {16, 32, 64}
-    again = script.Results(path, 2, 0)
-    script.run(walks, again, 2, 0, 1)
-    assert len(again.rows) == count == len(path.read_text().splitlines())
-    keys = {(r["method"], r["dimension"], r["records"]) for r in again.rows}
-    assert ("fmsens2", 1, 128) in keys  # Antonova's own N
-    assert len(keys) == count
-    script.show(again.rows, walks)
-    printed = capsys.readouterr().out
-    for words in ("Table B.1", "Table B.2", "Table B.5", "FMsens2, ε = 0.1"):
-        assert words in printed
-    script.draw(again.rows, tmp_path / "figure.html")
-    assert "<html" in (tmp_path / "figure.html").read_text(encoding="utf-8")
 
 
 def test_the_default_plan_has_all_published_tables(script):

@@ -83,11 +83,6 @@ def test_without_noise_a_draw_is_the_minimiser_of_a_bootstrap(study):
         study.weigh("objective", 1.0, 0.1, rng=rng())
 
 
-def test_answers_without_weights_are_those_of_the_table(two, study):
-    assert study.truth == (two.private["income"] == "high").mean()
-    assert study.answer() == pytest.approx((two.public["income"] == "high").mean())
-
-
 # ---- the machine ----------------------------------------------------------------------------------------------------
 
 
@@ -142,14 +137,7 @@ def test_a_replaced_record_moves_the_machine_within_the_bound():
     assert max(moved) > 0.2 * bound, "the tables are worth the test"
 
 
-def test_a_table_of_one_class_gives_no_machine(two):
-    poor = two.public[two.public["income"] == "low"]
-    study = WeighingStudy(two, poor)
-    assert study.answer() == 0
-    assert study.distance() == pytest.approx(study.norm)
-
-
-def test_weights_of_a_uniform_table_leave_its_attributes_independent():
+def test_weights_of_a_uniform_table_keep_independence():
     """A uniform table times e^(β·x) is a product, so that it tells nothing of how the label depends on the others."""
     sizes = (3, 4, 2)
     schema = Schema(tuple(Feature(name, "categorical", tuple(range(k))) for name, k in zip("abc", sizes, strict=True)))
@@ -189,3 +177,10 @@ def test_noisy_moments_answer_from_any_public_table(two, kind):
     answers = found.over(lambda g: found.answer(found.weigh("moments", 0.1, None, rng=g)), 10, seed=0)
     # measured: about 1 point in each, while the uniform table is 24 points off without weights
     assert np.abs(answers - found.truth).mean() < 0.03
+
+
+def test_a_table_of_one_class_gives_no_machine(two):
+    poor = two.public[two.public["income"] == "low"]
+    study = WeighingStudy(two, poor)
+    assert study.answer() == 0
+    assert study.distance() == pytest.approx(study.norm)

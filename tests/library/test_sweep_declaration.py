@@ -1,7 +1,6 @@
 """The declaration of a sweep, a dict or a YAML file: its points, and every fault by name."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -69,42 +68,24 @@ def test_every_study_runs_with_every_parameter():
 BAD = [
     ({"study": None}, "`study` must be .*Got None"),
     ({"study": "naive-base"}, "`study` must be .*'naive-bayes', 'row-bounded-naive-bayes'.*Got 'naive-base'"),
-    ({"study": []}, r"`study` must be .*Got \[\]"),
     ({"study": ["naive-bayes", "naive-bayes"]}, "`study` must be .*asked for once"),
     ({"study": {"name": "naive-bayes", "colour": 1}}, "`key` must be .*a parameter of 'naive-bayes'.*Got 'colour'"),
-    ({"study": {"name": "naive-bayes", "epsilon": 3}}, "`epsilon` must be .*stated once.*Got 3"),
     ({"study": "auto"}, "`key` must be .*a parameter of 'auto', which has epsilon, grids, auc.*Got 'n_features'"),
     ({"data": "censos"}, "`data` must be .*'census'.*Got 'censos'"),
-    ({"data": {"n": 3}}, "`data` must be .*Got None"),
     ({"data": {"name": "census", "n": 1.5}}, r"data: n must be .*Got 1\.5"),
     ({"data": {"name": "census", "data_home": "x"}}, "data: data_home must be .*DPML_DATA.*Got 'x'"),
     ({"data": {"name": "census", "size": 3}}, "`option` must be .*one of n, seed.*Got 'size'"),
-    ({"data": ["census", "census"]}, "listed once"),
     ({"relation": "remove"}, "`relation` must be .*'add-remove', 'replace-one'.*Got 'remove'"),
-    ({"epsilon": []}, r"`epsilon` must be .*Got \[\]"),
-    ({"epsilon": [1.0, 1.0]}, r"`epsilon` must be .*listed once.*Got 1\.0"),
     ({"epsilon": [1, 1.0]}, r"`epsilon` must be .*listed once.*Got 1\.0"),
     ({"epsilon": 0}, "`epsilon` must be .*Got 0"),
-    ({"epsilon": "1"}, "`epsilon` must be .*Got '1'"),
-    ({"epsilon": True}, "`epsilon` must be .*Got True"),
-    ({"epsilon": [[1.0]]}, r"`epsilon` must be .*Got \[1\.0\]"),
-    ({"epsilon": {"from": 1}}, "`epsilon` must be .*Got {'from': 1}"),
     ({"epsilon": float("nan")}, "`epsilon` must be .*Got nan"),
     ({"epsilon": 10**400}, "`epsilon` must be .*Got 1000"),
-    ({"n_features": 0}, "`n_features` must be .*Got 0"),
-    ({"n_features": 2.0}, r"`n_features` must be .*Got 2\.0"),
     ({"n_features": 9999}, "`n_features` must be .*from 1 to.*Got 9999"),
     ({"draws": 0}, "`draws` must be .*Got 0"),
-    ({"draws": [5, 10]}, r"`draws` must be .*Got \[5, 10\]"),
     ({"draws": 10**12}, "`draws` must be .*Got 1000000000000"),
-    ({"seed": -1}, "`seed` must be .*Got -1"),
-    ({"block": 0}, "`block` must be .*Got 0"),
     ({"draws": 10**7, "block": 1, "n_features": 3, "epsilon": 1.0}, "`block` must be .*at most 1,000,000 b.*Got 1"),
-    ({"study": ["naive-bayes", {"name": "naive-bayes", "auc": True}]}, "`study` must be .*asked for once"),
     ({"auc": [True, False]}, r"`auc` must be .*one value.*Got \[True, False\]"),
-    ({"paired": "no"}, "`paired` must be .*Got 'no'"),
     ({"nfeatures": [5]}, "`key` must be .*did you mean 'n_features'.*Got 'nfeatures'"),
-    ({3: 4}, "`key` must be .*Got 3"),
     ({"epsilon": list(range(1, 2001)), "n_features": list(range(1, 1001))}, "`points` must be .*Got 2000000"),
 ]
 
@@ -134,30 +115,15 @@ def test_a_fault_is_named_before_any_computation(change, message, monkeypatch):
         sweep({**GOOD, **change})
 
 
-@pytest.mark.parametrize("name", ["study", "data", "epsilon"])
-def test_a_missing_key_is_named(name):
-    with pytest.raises(InvalidParameter, match=f"`{name}` must be .*Got None"):
-        sweep({key: value for key, value in GOOD.items() if key != name})
-
-
-def test_a_study_of_raw_tables_refuses_text():
-    with pytest.raises(InvalidParameter, match=r"`data` must be .*Got 'sms'"):
-        STUDIES["binned-naive-bayes"].fits(SimpleNamespace(name="sms", frame_schema=None), {})
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "top level is NoneType"),
-        ("- naive-bayes", "top level is list"),
         ("study: naive-bayes\nstudy: auto\n", "line 2, column 1: the key 'study' stands twice"),
-        ("study: [naive-bayes", "line 1"),
         ("study: !!python/object/apply:os.getcwd []", "line 1, column 8"),
         ("a: &a [1, 2]\nb: *a\n", "anchors are not read"),
         ("? [1, 2]\n: 3\n", "a key is not text"),
-        ("study: \x00", "a YAML file"),
         ("[" * 20_000, "a YAML file"),
-        ("study: 0x", "key|study|epsilon|data"),
     ],
 )
 def test_a_file_without_a_mapping_is_named(tmp_path, text, message):
@@ -197,7 +163,7 @@ VALUES = st.recursive(
 KEYS = st.sampled_from([*GOOD, "relation", "block", "paired", "score", "auc", "name", "study "]) | st.text(max_size=5)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.sets(st.sampled_from(list(GOOD)), max_size=2))
 @example({"epsilon": [float("inf")]}, set())
 def test_any_mapping_is_a_sweep_or_a_named_error(change, removed):
@@ -209,7 +175,7 @@ TEXT = yaml.safe_dump(GOOD)
 PIECES = st.sampled_from([*"[]{}:,-&*!|>'\"%@`#?~\n\t ", "1e-3", "0x", "1:60", "<<: ", "null", "\x00", "é", "---\n"])
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.integers(0, len(TEXT)), st.integers(0, 4), PIECES), min_size=1, max_size=4))
 def test_any_file_is_a_sweep_or_a_named_error(tmp_path_factory, edits):
     text = TEXT

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 import tracemalloc
-from collections import OrderedDict
 
 import numpy as np
 import pandas as pd
@@ -66,33 +65,6 @@ def test_each_point_of_a_callable_has_the_generator_of_the_seed():
     assert table["accuracy"].tolist() == np.concatenate(expected).tolist()
 
 
-def test_a_setting_of_a_callable_may_be_a_tuple():
-    table = sweep(lambda weights, *, draws, rng: {"sum": sum(weights)}, {"weights": [(1, 2), (3, 4)]}, draws=2)
-    assert table["weights"].tolist() == [(1, 2), (1, 2), (3, 4), (3, 4)]
-    assert table["sum"].tolist() == [3, 3, 7, 7]
-
-
-@pytest.mark.parametrize("name", ["epsilon", "draw"])
-def test_a_measure_may_not_have_the_name_of_a_setting(name):
-    with pytest.raises(InvalidParameter, match=f"`measure` must be .*Got '{name}'"):
-        sweep(lambda epsilon, *, draws, rng: {name: rng.random(draws)}, {"epsilon": [0.1]}, draws=3)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"grid": {"epsilon": []}}, r"`grid\['epsilon'\]` must be .*Got \[\]"),
-        ({"grid": {"epsilon": "0.1"}}, r"`grid\['epsilon'\]` must be .*Got '0.1'"),
-        ({"draws": 0}, "`draws` must be .*Got 0"),
-        ({"seed": -1}, "`seed` must be .*Got -1"),
-        ({"out": "folder"}, r"`out` must be .*register"),
-    ],
-)
-def test_bad_options_of_a_callable_are_named(options, message):
-    with pytest.raises(InvalidParameter, match=message):
-        sweep(noise, **{"grid": {"epsilon": [1.0]}, **options})
-
-
 # ---- a declaration --------------------------------------------------------------------------------------------------
 
 
@@ -146,17 +118,6 @@ def test_points_are_paired_unless_declared_otherwise():
         correlation[paired] = float(np.corrcoef(table.to_numpy().T)[0, 1])
     assert correlation[True] > 0.9
     assert abs(correlation[False]) < 0.3  # 4 standard errors of a correlation of 200 pairs
-
-
-def test_statistics_are_computed_once_for_all_cells(monkeypatch):
-    from dpml.studies import accuracy
-
-    calls, exact = [], accuracy.contingency
-    monkeypatch.setattr(accuracy, "contingency", lambda *args: calls.append(args) or exact(*args))
-    monkeypatch.setattr("dpml.sweep.run._studies", OrderedDict())
-    asked = {"study": "naive-bayes", "data": {"name": "toy", "n": 70}, "epsilon": [0.1, 1, 2], "n_features": [2, 3]}
-    sweep({**asked, "draws": 40, "block": 10})
-    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("engine", ["serial", "threads", "processes"])
@@ -215,12 +176,6 @@ def test_a_cluster_gives_the_same_after_a_worker_is_killed(serial):
             sweep(RowBoundedNBStudy(load("toy", n=50)), {"epsilon": [1.0, -1.0]}, draws=2, engine="dask")
 
 
-def test_a_missing_cluster_is_named():
-    pytest.importorskip("distributed", reason="the extra distributed is not installed")
-    with pytest.raises(InvalidParameter, match=r"distributed\.Client"):
-        sweep(STUDY, engine="dask")
-
-
 def test_a_missing_extra_is_named(monkeypatch, tmp_path):
     for module, options in (("distributed", {"engine": "dask"}), ("pyarrow.parquet", {"out": tmp_path})):
         monkeypatch.setitem(sys.modules, module, None)
@@ -243,13 +198,6 @@ def test_memory_stays_within_the_limit():
         assert 2**20 < peak < 64 * 2**20
     with pytest.raises(InvalidParameter, match=r"`memory` must be .*smaller block.*Got 1048576"):
         sweep(asked, memory="1 MiB")
-
-
-def test_the_memory_limit_holds_for_the_result_too():
-    asked = {"study": "naive-bayes", "data": {"name": "toy", "n": 50}, "epsilon": [1.0, 2.0], "draws": 300_000}
-    for options, remedy in (({}, "summaries"), ({"summaries": True}, "folder")):
-        with pytest.raises(InvalidParameter, match=f"`memory` must be .*{remedy}.*Got 8000000"):
-            sweep(asked, memory=8_000_000, **options)
 
 
 def test_an_event_cancels_between_cells():
@@ -277,11 +225,6 @@ def test_a_cancelled_sweep_of_several_workers_does_not_warn():
         sweep(asked, n_jobs=2, engine="threads", progress=lambda *step: done.append(step), cancel=late)
 
 
-def test_the_bar_counts_cells(capsys):
-    sweep({"study": "naive-bayes", "data": "toy", "epsilon": [0.1, 1.0], "draws": 20, "block": 10}, progress=True)
-    assert "4/4" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -299,3 +242,21 @@ def test_the_bar_counts_cells(capsys):
 def test_bad_options_of_a_declaration_are_named(options, message):
     with pytest.raises(InvalidParameter, match=message):
         sweep(STUDY, **options)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "draw"])
+def test_a_measure_may_not_have_the_name_of_a_setting(name):
+    with pytest.raises(InvalidParameter, match=f"`measure` must be .*Got '{name}'"):
+        sweep(lambda epsilon, *, draws, rng: {name: rng.random(draws)}, {"epsilon": [0.1]}, draws=3)
+
+
+def test_the_memory_limit_holds_for_the_result_too():
+    asked = {"study": "naive-bayes", "data": {"name": "toy", "n": 50}, "epsilon": [1.0, 2.0], "draws": 300_000}
+    for options, remedy in (({}, "summaries"), ({"summaries": True}, "folder")):
+        with pytest.raises(InvalidParameter, match=f"`memory` must be .*{remedy}.*Got 8000000"):
+            sweep(asked, memory=8_000_000, **options)
+
+
+def test_the_bar_counts_cells(capsys):
+    sweep({"study": "naive-bayes", "data": "toy", "epsilon": [0.1, 1.0], "draws": 20, "block": 10}, progress=True)
+    assert "4/4" in capsys.readouterr().err

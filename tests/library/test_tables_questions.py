@@ -7,6 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -159,11 +160,6 @@ def test_the_format_of_a_reading_is_that_of_a_release(name):
     assert len(table) == len(reading.frame)
 
 
-def test_questions_on_the_whole_file_come_first():
-    content = "a;a;pay\n" + "x;x;1.250\ny;y;980\n" * 30
-    assert [question.kind for question in examine_table(content.encode()).questions] == ["names", "numbers"]
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -187,13 +183,6 @@ def test_a_usual_file_raises_no_question(content):
     read_table(content.encode(), release=True, decimal=examine_table(content.encode()).format.decimal)
 
 
-@pytest.mark.parametrize("text", ["Größe,Straße,für", "été,garçon,Noël", "año,niño,señal", "på,smörgås,blåbær"])
-def test_western_texts_are_windows_1252_without_a_doubt(text):
-    reading = examine_table(f"a,b,c\n{text}\n{text}\n".encode("cp1252"))
-    assert reading.frame.iloc[0].tolist() == text.split(",")
-    assert reading.questions == ()
-
-
 @pytest.mark.parametrize(
     "encoding", ["cp1251", "koi8_r", "shift_jis", "gb18030", "cp866", "utf-16-le", "utf-8", "cp500"]
 )
@@ -206,15 +195,6 @@ def test_every_codec_can_be_stated(encoding):
             read_table(text.encode(encoding), encoding=encoding, release=True)
     else:
         assert read_table(text.encode(encoding), encoding=encoding, release=True).iloc[0].tolist() == [text[7:9], "1"]
-
-
-def test_utf16_without_a_mark_is_read_and_named():
-    content = lines("age,city,label", ["20,Köln", "21,Bonn"]).encode("utf-16-le")
-    reading = examine_table(content)
-    assert reading.format.encoding == "utf-16-le"
-    assert reading.frame["city"][0] == "Köln"
-    with pytest.raises(InvalidParameter, match="utf-16"):
-        read_table(content, release=True)
 
 
 @pytest.mark.parametrize("release", [False, True])
@@ -243,14 +223,6 @@ def test_names_replace_those_of_the_file():
         read_table(content, names="twice")
 
 
-def test_numbered_names_do_not_meet_others():
-    table = read_table(b"a,a,a (2),,column 4\n1,2,3,4,5\n")
-    assert table.columns.is_unique
-    assert table.iloc[0].tolist() == [1, 2, 3, 4, 5]
-    assert table.columns.tolist()[2] == "a (2)"
-    assert table.columns.tolist()[4] == "column 4"
-
-
 def test_no_record_decides_on_a_release_without_names():
     """The first record would give the number of columns, by which all others are records or not."""
     content = b"20,a\n21,b\n"
@@ -261,25 +233,6 @@ def test_no_record_decides_on_a_release_without_names():
     for first in (b"20,a\n", b"20,a,b\n", b"\n", b"\xff\n", b"\0\n", b"7" * 2_000_000 + b"\n"):
         table = read_table(first + content, header=0, delimiter=",", names=["x", "y"], release=True)
         assert table.iloc[1:].values.tolist() == [["20", "a"], ["21", "b"]]
-
-
-def test_a_person_is_not_the_name_of_a_column():
-    rows = "".join(f"{20 + i},Clerk,{1000 + i},{LABELS[i % 2]}\n" for i in range(N)).encode()
-    assert "20" not in read_table(rows).columns
-    with pytest.raises(TableAmbiguous, match="header") as raised:
-        read_table(rows, release=True)
-    assert raised.value.option == "header"
-    named = {"header": 0, "delimiter": ",", "names": ("column 1", "column 2", "column 3", "column 4")}
-    assert ", ".join(f"{name}={value!r}" for name, value in named.items()) in str(raised.value)
-    assert len(read_table(rows, release=True, **named)) == N
-    assert read_table(rows, release=True, header=1).columns.tolist() == ["20", "Clerk", "1000", "no"]
-
-
-def test_lines_of_names_in_the_middle_are_no_sign_of_a_record():
-    content = lines("age,plan,label", ["20,a", "21,b", "22,a"]) + "age,plan,label\n"
-    reading = examine_table(content.encode())
-    assert reading.frame.columns.tolist() == ["age", "plan", "label"]
-    assert not [question for question in reading.questions if question.kind == "names"]
 
 
 # ---- missing values --------------------------------------------------------------------------------------------------
@@ -304,21 +257,6 @@ def test_a_stated_category_or_class_is_no_missing_value(code, release):
     assert reading.questions == ()
     # the schema wins over codes that are stated, too
     assert read_table(content.encode(), schema=schema, missing=[code], release=True)["severity"][0] == code
-
-
-def test_the_texts_that_became_missing_are_listed_with_counts():
-    content = "a,b,c\n" + "None,NA,1\nx,y,?\n,None,2\n" * 10
-    reading = examine_table(content.encode())
-    assert reading.words[1:] == (
-        "a: read as missing: 'None' (10).",
-        "b: read as missing: 'NA' (10), 'None' (10).",
-        "c: read as missing: '?' (10).",
-    )
-    assert reading.columns[0].missing == {"None": 10, "": 10}
-    [question] = reading.questions
-    assert question.columns == ("a", "b")
-    table = read_table(content.encode(), **question.readings[1].options)
-    assert table["b"].tolist()[:3] == ["NA", "y", "None"]
 
 
 @pytest.mark.parametrize("release", [False, True])
@@ -379,7 +317,9 @@ def test_the_command_reads_with_the_schema_and_the_options(command):
     assert "--missing" in said
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(
+    "name", others_in_full([*ASKED], *{kind: name for name, (_, kind, *_) in ASKED.items()}.values())
+)
 def test_the_command_takes_the_options_that_it_prints(command, name):
     content = content_of(name)
     code, said = command("examine", content)
@@ -405,12 +345,6 @@ def test_nothing_is_charged_for_a_file_that_is_refused(command, tmp_path):
     assert Budget(3, path=tmp_path / "ledger").ledger["epsilon"].sum() == 0
     assert command("release", f"severity,dose,label\n{rows}", *more, "--column", "severity=lower")[0] == 0
     assert Budget(3, path=tmp_path / "ledger").ledger["epsilon"].sum() == 1
-
-
-def test_lower_case_finds_the_category_of_the_schema():
-    content = "severity,dose,label\nNONE,1,ill\n none\u200b,2,ill\nmild,3,ill\nodd,3,ill\n".encode()
-    table = read_table(content, schema=SEVERITY, columns={"severity": "lower"}, release=True)
-    assert table["severity"].tolist() == ["None", "None", "Mild", "odd"]
 
 
 @pytest.mark.parametrize("few", range(1, FEWEST))
@@ -441,17 +375,6 @@ def test_no_record_ends_a_reading_whose_options_are_stated(some):
         assert alone.iloc[0].tolist() == table.iloc[i].tolist()
 
 
-def test_an_error_of_a_question_is_of_the_family_and_pickles():
-    with pytest.raises(InvalidTable) as raised:
-        read_table(b"a,a\n1,2\n", release=True, name="people.csv")
-    with pytest.raises(TableAmbiguous) as of_column:
-        read_table(lines("income,label", ["950", "77k", "12k"]).encode(), release=True, name="people.csv")
-    assert "'people.csv', column 'income': Numbers with a unit" in str(of_column.value)
-    again = pickle.loads(pickle.dumps(raised.value))
-    assert (type(again), again.option, str(again)) == (TableAmbiguous, "names", str(raised.value))
-    assert pd.isna(again.column) if again.column is not None else again.column is None
-
-
 def test_a_refusal_quotes_no_record():
     secrets = ["7.654", "Москва", "77k", "Ada", "SECRET", "20"]
     files = [
@@ -465,3 +388,30 @@ def test_a_refusal_quotes_no_record():
         with pytest.raises(TableAmbiguous) as raised:
             read_table(content.encode() if isinstance(content, str) else content, release=True)
         assert not [secret for secret in secrets if secret in str(raised.value)]
+
+
+def test_utf16_without_a_mark_is_read_and_named():
+    content = lines("age,city,label", ["20,Köln", "21,Bonn"]).encode("utf-16-le")
+    reading = examine_table(content)
+    assert reading.format.encoding == "utf-16-le"
+    assert reading.frame["city"][0] == "Köln"
+    with pytest.raises(InvalidParameter, match="utf-16"):
+        read_table(content, release=True)
+
+
+def test_lines_of_names_in_the_middle_are_no_sign_of_a_record():
+    content = lines("age,plan,label", ["20,a", "21,b", "22,a"]) + "age,plan,label\n"
+    reading = examine_table(content.encode())
+    assert reading.frame.columns.tolist() == ["age", "plan", "label"]
+    assert not [question for question in reading.questions if question.kind == "names"]
+
+
+def test_an_error_of_a_question_is_of_the_family_and_pickles():
+    with pytest.raises(InvalidTable) as raised:
+        read_table(b"a,a\n1,2\n", release=True, name="people.csv")
+    with pytest.raises(TableAmbiguous) as of_column:
+        read_table(lines("income,label", ["950", "77k", "12k"]).encode(), release=True, name="people.csv")
+    assert "'people.csv', column 'income': Numbers with a unit" in str(of_column.value)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), again.option, str(again)) == (TableAmbiguous, "names", str(raised.value))
+    assert pd.isna(again.column) if again.column is not None else again.column is None

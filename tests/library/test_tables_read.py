@@ -1,13 +1,20 @@
 """A file that nobody has checked becomes a table, or an error that names what is wrong with it and where."""
 
+import csv
 import io
+import json
 import pickle
+import subprocess
 import tracemalloc
+import uuid
+from pathlib import Path
 
 import bad_uploads
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpml.exceptions import (
     DataNotFound,
@@ -20,7 +27,8 @@ from dpml.exceptions import (
     TableTooLarge,
     TableUnreadable,
 )
-from dpml.tables import Limits, read_table
+from dpml.tables import Limits, read_table, safe_cell, safe_csv
+from dpml.tables.cells import identifier_reason, identifies
 
 LIMITS = Limits(**bad_uploads.LIMITS)
 
@@ -89,25 +97,6 @@ def test_a_quoted_field_holds_delimiters_quotes_and_lines():
     assert table.iloc[0].tolist() == ['x, "y"\r\nz', 1]
 
 
-@pytest.mark.parametrize("delimiter", list(",;\t|"))
-def test_the_delimiter_is_detected_or_stated(delimiter):
-    content = f"a{delimiter}b\n1{delimiter}2\n".encode()
-    assert read_table(content).columns.tolist() == ["a", "b"]
-    assert read_table(b"a,b|c\n1,2|3\n", delimiter="|").columns.tolist() == ["a,b", "c"]
-
-
-def test_a_table_that_pandas_writes_comes_back(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"x": rng.normal(size=500), "k": rng.integers(9, size=500), "t": rng.choice(["a", "b c"], 500)}
-    )
-    frame.to_csv(tmp_path / "table.csv", index=False)
-    found = read_table(tmp_path / "table.csv")
-    np.testing.assert_array_equal(found["x"], frame["x"])
-    np.testing.assert_array_equal(found["k"], frame["k"])
-    assert found["t"].tolist() == frame["t"].tolist()
-
-
 def test_parquet_is_read_as_csv_is(tmp_path):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     frame = pd.DataFrame({
@@ -123,14 +112,6 @@ def test_parquet_is_read_as_csv_is(tmp_path):
     assert found["flag"].dtype == bool
     assert found["day"][0].startswith("2020-01-02")
     assert found["kind"].tolist() == ["u", "v", "u"]
-
-
-def test_progress_is_told_up_to_the_end():
-    told = []
-    read_table(b"a,b\n" + b"1,x\n" * 200_000, progress=lambda done, total: told.append((done, total)))
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert len(told) > 4
-    assert told[-1] == (2 * 800_004, 2 * 800_004)
 
 
 # ---- what is wrong, and where ----------------------------------------------------------------------------------------
@@ -156,26 +137,6 @@ def test_an_error_says_where_the_fault_is(content, kind, line, column, says):
     assert (raised.value.line, raised.value.column) == (line, column)
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), str(again), again.column) == (kind, str(raised.value), column)
-
-
-def test_what_is_given_besides_is_checked(tmp_path, monkeypatch):
-    with pytest.raises(DataNotFound, match="nowhere"):
-        read_table(tmp_path / "nowhere.csv")
-    with pytest.raises(InvalidParameter, match=r"`encoding` must be .*Got 'rot13'"):
-        read_table(b"a,b\n1,2\n", encoding="rot13")
-    with pytest.raises(InvalidParameter, match="delimiter"):
-        read_table(b"a,b\n1,2\n", delimiter="a")
-    with pytest.raises(InvalidParameter, match="source"):
-        read_table(7)
-    with pytest.raises(InvalidParameter, match="binary"):
-        read_table(io.StringIO("a,b\n1,2\n"))
-    with pytest.raises(InvalidParameter, match="limits"):
-        read_table(b"a,b\n1,2\n", limits=10)
-    with pytest.raises(InvalidParameter, match=r"`rows` must be .*Got 0"):
-        Limits(rows=0)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match="large"):
-        read_table(b"PAR1")
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------
@@ -231,3 +192,130 @@ def test_parquet_that_takes_too_long_is_ended():
     pd.DataFrame({"a": np.arange(1_900_000)}).to_parquet(written)
     with pytest.raises(TableTooLarge, match=r"more than 0\.01 seconds to read"):
         read_table(written.getvalue(), limits=Limits(seconds=0.01))
+
+
+ROOT = Path(__file__).parents[2]
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1+1"]
+FORMULAS += ["＋1", "－1", "＠x"]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_formula_becomes_text_wherever_it_stands(formula):
+    assert safe_cell(formula) == f"'{formula}"
+    [names, row] = csv.reader(io.StringIO(safe_csv(pd.DataFrame({formula: [formula]})), newline=""))
+    assert names == row == [f"'{formula}"]
+
+
+def test_a_number_keeps_its_sign_and_a_missing_value_is_empty():
+    frame = pd.DataFrame({"x": [-1.5, np.nan], "n": [-3, 4], "t": ["a", None], "b": [True, False]})
+    assert safe_csv(frame) == '"x","n","t","b"\n-1.5,-3,"a","True"\n"",4,"","False"\n'
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=5))
+def test_no_text_is_left_that_a_spreadsheet_computes(rows):
+    written = safe_csv(pd.DataFrame(rows, columns=["a", "b"]))
+    for row in csv.reader(io.StringIO(written, newline="")):
+        for cell in row:
+            assert not cell.strip().startswith(("=", "+", "-", "@"))
+
+
+def test_what_is_written_can_be_read_again():
+    frame = pd.DataFrame({"age": [31, 58], "job": ['a "clerk"', "a, b\nc"]})
+    pd.testing.assert_frame_equal(
+        read_table(safe_csv(frame).encode()).astype({"job": object}), frame.astype({"job": object})
+    )
+
+
+def test_the_files_of_the_app_s_plots_are_as_safe():
+    """The same texts through the function of the app's script; Playwright brings what runs it."""
+    driver = pytest.importorskip("playwright._impl._driver", reason="Playwright is not installed")
+    script = (ROOT / "app" / "dpml_app" / "core" / "numbers.js").read_text(encoding="utf-8")
+    function = "const quoted" + script.split("const quoted", 1)[1].split("\n}\n", 1)[0] + "\n}"
+    given = [*FORMULAS, "-1.5", "+2e-3", "a=b", 'say "x"']
+    program = f"{function}\nprocess.stdout.write(JSON.stringify({json.dumps(given)}.map(quoted)))"
+    ended = subprocess.run([driver.compute_driver_executable()[0], "-e", program], capture_output=True, check=True)
+    read = [next(csv.reader(io.StringIO(cell, newline=""))) for cell in json.loads(ended.stdout)]
+    assert read == [*([f"'{formula}"] for formula in FORMULAS), ["-1.5"], ["+2e-3"], ["a=b"], ['say "x"']]
+
+
+N_RECORDS = 60
+RNG = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "customerID", "PassengerId", "RespId", "__index_level_0__", "row_id", "uuid", "ID", "id_client", "CUSTOMERID",
+        "userid", "EmployeeNumber", "patient_nbr", "Unnamed: 0", "Surname", "LastName", "e-mail", "Respondent ID",
+    ],
+)  # fmt: skip
+def test_identifier_names_are_recognised(name):
+    assert identifies(name)
+    assert identifier_reason(name, pd.Series(range(N_RECORDS))) == "name"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "paid", "body_mass_index", "PhoneService", "number_of_children", "valid", "humid", "EmployeeCount",
+        "job_name", "",
+    ],
+)  # fmt: skip
+def test_names_of_measurements_are_not_identifiers(name):
+    assert not identifies(name)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([str(uuid.UUID(int=int(i))) for i in RNG.integers(0, 2**60, N_RECORDS)], "pattern"),
+        ([f"person{i}@example.org" for i in range(N_RECORDS)], "pattern"),
+        ([f"{i:04}-ABCD" for i in range(N_RECORDS)], "unique"),
+        (range(1000, 1000 + N_RECORDS), "unique"),
+        (RNG.permutation(N_RECORDS), "unique"),
+        (np.cumsum(RNG.integers(1, 1000, N_RECORDS)), "unique"),
+        ([float(i) for i in range(N_RECORDS)] + [np.nan], "unique"),
+        # what people measure
+        (RNG.integers(18, 90, N_RECORDS), None),
+        (RNG.permutation(10**6)[:N_RECORDS], None),
+        (RNG.normal(size=N_RECORDS), None),
+        (RNG.choice(["north", "south"], N_RECORDS), None),
+        ([f"a text of {i} words" for i in range(N_RECORDS)], None),
+        ([f"2024-01-{i % 28 + 1:02}T{i:02}:00" for i in range(N_RECORDS)], None),
+        ([True, False] * 30, None),
+        ([], None),
+        (range(5), None),
+    ],
+)
+def test_values_of_an_identifier_are_recognised(values, reason):
+    assert identifier_reason("x", pd.Series(values)) == reason
+
+
+def test_a_year_of_each_record_is_no_identifier():
+    assert identifier_reason("Year", pd.Series(range(1950, 2020))) is None
+
+
+def test_a_flag_with_the_name_of_an_identifier_is_none():
+    assert identifies("has_email")
+    assert identifier_reason("has_email", pd.Series([0, 1] * 60)) is None
+
+
+def test_what_is_given_besides_is_checked(tmp_path, monkeypatch):
+    with pytest.raises(DataNotFound, match="nowhere"):
+        read_table(tmp_path / "nowhere.csv")
+    with pytest.raises(InvalidParameter, match=r"`encoding` must be .*Got 'rot13'"):
+        read_table(b"a,b\n1,2\n", encoding="rot13")
+    with pytest.raises(InvalidParameter, match="delimiter"):
+        read_table(b"a,b\n1,2\n", delimiter="a")
+    with pytest.raises(InvalidParameter, match="source"):
+        read_table(7)
+    with pytest.raises(InvalidParameter, match="binary"):
+        read_table(io.StringIO("a,b\n1,2\n"))
+    with pytest.raises(InvalidParameter, match="limits"):
+        read_table(b"a,b\n1,2\n", limits=10)
+    with pytest.raises(InvalidParameter, match=r"`rows` must be .*Got 0"):
+        Limits(rows=0)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="large"):
+        read_table(b"PAR1")

@@ -7,14 +7,12 @@ from functools import partial
 import numpy as np
 import pytest
 from binary_tables import told_by_some
-from observing import observing
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     TopSelector,
@@ -26,7 +24,6 @@ from dpml.tuning import BestSelector
 
 # the name `dpml.selection.plan` is the function's
 planning = importlib.import_module("dpml.selection.plan")
-RELATIONS = ("add-remove", "replace-one")
 
 table = partial(told_by_some, {2: 0.95}, n=2000, D=8, rate=0.3)
 
@@ -80,21 +77,6 @@ def test_the_best_single_feature_is_what_a_stump_gets_right():
     assert best_single_feature(contingency(X, y, 2)) == right - np.bincount(y).max()
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("D", "row_bound", "unit"), [(6, 5, planning.OF), (60, None, 1)])
-def test_the_look_has_the_noise_of_its_statistic(D, row_bound, unit, relation):
-    """One-hot attributes have a statistic in units of `OF`, words one of records."""
-    X, y = table(n=500, D=D)
-    schema = Schema.binary(D, row_bound=row_bound, n_lower=400)
-    epsilon = 6.0
-    steps = plan(schema, epsilon, relation)
-    assert steps.epsilon_look > 0
-    with observing() as passed:
-        BestSelector(epsilon, schema=schema, relation=relation, random_state=0).fit(X, y)
-    look = passed.of(PermuteAndFlip)[0]
-    assert look == PermuteAndFlip(steps.epsilon_look, unit * (1 if relation == "add-remove" else 2))
-
-
 def test_public_decisions_leave_all_of_epsilon_to_the_model():
     schema = Schema.binary(100, n_lower=5000)
     steps = plan(schema, 0.1)
@@ -105,37 +87,6 @@ def test_public_decisions_leave_all_of_epsilon_to_the_model():
     assert model.classifier_.epsilon == 0.1
     plain = BernoulliNB(0.1, schema=schema, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
-
-
-def test_the_rule_on_the_sets_it_was_made_for():
-    """Six sets by their public facts only: (features, most ones, records), what is decided and what is asked."""
-    sets = {
-        "xwindows": Schema.binary(600, n_lower=900),
-        "newsgroup": Schema.binary(100, n_lower=5000),
-        "mushrooms": Schema.binary(112, row_bound=21, n_lower=5000),
-    }
-    decided = {(name, e): plan(schema, e).few for name, schema in sets.items() for e in (0.05, 0.1, 0.5, 1.0)}
-    assert [decided["xwindows", e] for e in (0.05, 0.1, 0.5, 1.0)] == [True, True, True, None]
-    assert [decided["newsgroup", e] for e in (0.05, 0.1, 0.5, 1.0)] == [False] * 4
-    assert plan(sets["newsgroup"], 0.015).few
-    assert plan(Schema.binary(8444, n_lower=3000), 1.0).few is None
-    assert {decided["mushrooms", e] for e in (0.05, 0.1, 0.5, 1.0)} == {None}
-    assert plan(sets["mushrooms"], 1.0).method == "joint"
-    for name, e in decided:
-        steps = plan(sets[name], e)
-        assert 0 <= steps.epsilon_look <= 0.1 * e
-        assert 1 <= steps.n_features <= sets[name].n_features
-
-
-def test_without_a_number_of_records_all_features_are_kept():
-    X, y = table(n=300)
-    assert plan(Schema.binary(8), 1.0).few is False
-    assert BernoulliNB(1.0, random_state=0).fit(X, y).selected_.all()
-
-
-def test_a_replaced_record_counts_as_two_in_the_plan():
-    schema = Schema.binary(100, n_lower=5000)
-    assert plan(schema, 0.2, "replace-one") == plan(schema, 0.1) != plan(schema, 0.2)
 
 
 def test_naive_bayes_selects_as_best_selector_does():

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from observing import observing
 from scipy import stats
@@ -14,8 +15,10 @@ from tuning_table import table
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.classifiers.linear import LinearSVC
+from dpml.estimators import PrivateEstimator
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
+from dpml.mechanisms import PermuteAndFlip
+from dpml.mechanisms.private import Private, opened
 from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection import TopSelector
@@ -28,8 +31,16 @@ from dpml.tuning import (
     stopping_epsilon,
     truncated_negative_binomial,
 )
-from dpml.tuning.search import VALIDATION, choice_range, split_records
-from dpml.tuning.stopping import expected_runs, stopping_gamma
+from dpml.tuning.search import (
+    VALIDATION,
+    Records,
+    choice_range,
+    correct_predictions,
+    mean_of,
+    split_records,
+    stable_score_of,
+)
+from dpml.tuning.stopping import expected_runs
 
 RELATIONS = ("add-remove", "replace-one")
 
@@ -129,69 +140,7 @@ def test_a_part_by_content_costs_more_under_replace_one():
     assert loss("replace-one") > 1.1
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_the_range_of_the_numbers_of_correct_predictions(relation):
-    """All changes of two candidates' numbers on validation records, by brute force."""
-    predictions = list(itertools.product((0, 1), repeat=2))  # of two candidates, right or wrong on a record
-    widths = set()
-    for old, new in itertools.product(predictions, repeat=2):
-        change = np.array(new) - (0 if relation == "add-remove" else np.array(old))
-        widths.add(int(np.ptp(change)))
-    assert max(widths) == choice_range(relation)
-
-
 # ---- what is spent --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "n_trained", "trained", "selected"),
-    [
-        ({}, 3, 0.2, 0.6),
-        ({"training": "disjoint"}, 3, 0.6, 0.6),
-        ({"training": "disjoint", "retrain_share": 0.0}, 3, 1.2, 1.2),
-        ({"method": "exponential", "retrain_share": 0.25}, 3, 0.3, 0.9),
-        ({"method": "random-stopping", "eta": 1.0, "retrain_share": 0.0}, None, 0.4, 0.4),
-        ({"method": "random-stopping", "eta": -0.5}, None, 0.4, 0.4),
-    ],
-)
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_what_each_step_is_given(options, n_trained, trained, selected, relation):
-    fits = []
-
-    class Recorded(BernoulliNB):
-        def fit(self, X, y):
-            if len(y):  # not the dry runs
-                fits.append((self.epsilon, len(y), self.relation, self.schema.n_lower))
-            with boundary.unreleased():  # only the search is listened to
-                return super().fit(X, y)
-
-    X, y = table()
-    schema = Schema.binary(6, n_lower=500)
-    search = PrivateSearch(
-        Recorded(1.0), {"row_bound": [1, 2, 3]}, 1.2, relation=relation, schema=schema, random_state=0, **options
-    )
-    with observing() as passed:
-        search.fit(X, y)
-    choices, scores = passed.of(PermuteAndFlip, ExponentialMechanism), passed.of(Laplace)
-    retrained = search.costs_["retrain"]
-    whole = [f for f in fits if f[1] == 600]
-    parts = [f for f in fits if f[1] < 600]
-    assert [f[0] for f in whole] == ([pytest.approx(retrained)] if retrained else [])
-    assert n_trained is None or len(parts) == n_trained
-    assert [f[0] for f in parts] == pytest.approx([trained] * len(parts), rel=1e-12)
-    assert {f[2] for f in fits} == {relation}
-    assert {f[3] for f in parts} == {1}  # a public number of records is not one of a part
-    assert [mechanism.epsilon for mechanism in choices + scores] == pytest.approx([selected] * len(passed))
-    # a replaced record moves the scores of two candidates apart by 2, and one score by 1
-    assert {mechanism.change_range for mechanism in choices} <= {1 if relation == "add-remove" else 2}
-    assert {mechanism.sensitivity for mechanism in scores} <= {1}
-    assert choices if options.get("method") != "random-stopping" else scores
-    if options.get("training") == "disjoint":
-        assert sum(f[1] for f in parts) < 600  # the parts share no record
-    factor = 1 if options.get("training") == "disjoint" else 3
-    factor = 2 + options["eta"] if "eta" in options else factor
-    assert factor * trained + retrained == pytest.approx(1.2)
-    assert search.costs_["total"] == 1.2
 
 
 PIPELINE = Pipeline([("select", TopSelector(1.0, 3, "count")), ("nb", BernoulliNB(1.0, selection="none"))])
@@ -220,14 +169,6 @@ def test_any_parameter_is_tuned_and_the_ledger_has_the_cost(estimator, candidate
     assert search.score(X, y) > 0.6
 
 
-def test_a_pipeline_divides_its_epsilon_in_proportion():
-    X, y = table()
-    search = PrivateSearch(PIPELINE, [{"select__epsilon": 1.0, "nb__epsilon": 3.0}], 2.0, random_state=0).fit(X, y)
-    parts = [step.epsilon for _, step in search.best_estimator_.steps]
-    assert parts == pytest.approx([0.25, 0.75])
-    assert sum(parts) <= 1.0
-
-
 # ---- random stopping ------------------------------------------------------------------------------------------------
 
 ETAS = (-0.5, 0.0, 0.5, 1.0, 3.0)
@@ -254,15 +195,6 @@ def test_numbers_of_runs_have_the_stated_distribution(eta):
     # a false alarm has probability 1e-6
     assert ((seen - expected) ** 2 / expected).sum() < stats.chi2.ppf(1 - 1e-6, cells)
     assert abs(runs.mean() - expected_runs(eta, gamma)) < 5 * runs.std() / np.sqrt(n)
-
-
-def test_geometric_and_logarithmic_numbers_of_runs():
-    k = np.arange(1, 30)
-    np.testing.assert_allclose(probability_of_runs(29, 1.0, 0.3), stats.geom.pmf(k, 0.3))
-    np.testing.assert_allclose(probability_of_runs(29, 0.0, 0.3), stats.logser.pmf(k, 0.7))
-    assert expected_runs(0.5, stopping_gamma(0.5, 12.0)) == pytest.approx(12.0)
-    assert truncated_negative_binomial(0.0, 0.5, rng=np.random.default_rng(0), size=0).shape == (0,)
-    assert isinstance(truncated_negative_binomial(0.0, 0.5, rng=np.random.default_rng(0)), int)
 
 
 @pytest.mark.parametrize("eta", ETAS)
@@ -349,37 +281,6 @@ def test_random_stopping_charges_before_it_runs():
 # ---- the estimator --------------------------------------------------------------------------------------------------
 
 
-class Turned(BernoulliNB):
-    """Says the opposite if it is asked to."""
-
-    def __init__(
-        self,
-        epsilon,
-        *,
-        turned=False,
-        relation="add-remove",
-        budget=None,
-        release=False,
-        random_state=None,
-        schema=None,
-    ):
-        super().__init__(epsilon, relation=relation, budget=budget, release=release, random_state=random_state)
-        self.turned, self.schema = turned, schema
-
-    def predict(self, X):
-        said = super().predict(X)
-        return self.classes_.sum() - said if self.turned else said
-
-
-def test_a_large_epsilon_finds_the_better_candidate():
-    X, y = table(n=1500)
-    for method in ("permute-and-flip", "exponential", "random-stopping"):
-        search = PrivateSearch(Turned(1.0), {"turned": [True, False]}, 200.0, method=method, gamma=0.01, random_state=0)
-        assert search.fit(X, y).best_params_ == {"turned": False}
-        assert hasattr(search, "best_score_") == (method == "random-stopping")
-    assert abs(search.best_score_ - 0.9 * 450) < 60
-
-
 @pytest.mark.parametrize("linear", [LogisticRegression(1.0), LinearSVC(1.0, method="objective")])
 def test_stability_finds_the_regulariser_that_sees_the_exception(linear):
     """Only a weak regulariser learns that the second feature turns the first one round in one record of ten."""
@@ -389,29 +290,6 @@ def test_stability_finds_the_regulariser_that_sees_the_exception(linear):
         search = PrivateSearch(linear, {"reg_lambda": lambdas}, 1e4, method="stability", random_state=0).fit(X, y)
         assert search.best_params_ == {"reg_lambda": 1.0}
         assert search.score(X, y) > 0.99
-
-
-def test_the_model_keeps_its_inner_budget_and_no_generator():
-    X, y = table()
-    model = PrivateSearch(BernoulliNB(1.0), [{"row_bound": 2}], 3.0, random_state=0).fit(X, y).best_estimator_
-    assert model.random_state is None
-    assert model.budget.remaining == 0  # a later release would spend from it
-    with pytest.raises(AttributeError):
-        PrivateSearch(LinearSVC(1.0), [{}], 1.0).fit(X, y).predict_proba(X)
-
-
-def test_no_records_one_class_and_three_classes():
-    X, y = table(n=40)
-    for method in ("permute-and-flip", "random-stopping", "stability"):
-        for Z, labels in ((X[:0], y[:0]), (X[:1], y[:1]), (X, np.zeros(40, dtype=int))):
-            linear = LogisticRegression(1.0)
-            search = PrivateSearch(linear, {"reg_lambda": [1.0, 9.0]}, 1.0, method=method, random_state=0)
-            assert search.fit(Z, labels).predict(X).shape == (40,)
-    X, y = table(n=400, n_classes=3)
-    schema = Schema.binary(6, classes=(0, 1, 2))
-    linear = LogisticRegression(1.0, method="objective")
-    search = PrivateSearch(linear, {"reg_lambda": [1.0, 9.0]}, 9.0, method="stability", schema=schema, random_state=0)
-    assert set(search.fit(X, y).predict(X)) <= {0, 1, 2}
 
 
 @pytest.mark.parametrize(
@@ -481,3 +359,55 @@ def test_release_is_secure_and_raises_for_no_data():
     for method in ("exponential", "stability", "random-stopping"):
         with pytest.raises(NoSecureSampler):
             clone(search).set_params(method=method).fit(X, y)
+
+
+def records(kept=None):
+    X, y = table(n=40)
+    return Records(Private(X), Private(y), Private(y), Schema.binary(X.shape[1]), kept)
+
+
+def test_number_of_records_is_private_under_add_remove():
+    with pytest.raises(TypeError, match="private value"):
+        bool(records().number > 10)
+    # two of the 42 records that were given have been dropped
+    kept = np.insert(np.ones(40, dtype=bool), [3, 30], False)
+    given = records(Private(kept))
+    assert given.number == 42
+    part = np.arange(42) < 10
+    some = given.where(part)
+    assert some.number == some.schema.n_rows == 10
+    assert opened(some.X).shape[0] == 9
+    assert opened(records().where(Private(np.arange(40) < 10)).X).shape[0] == 10
+
+
+def test_correct_predictions_and_stable_scores_are_private():
+    X, y = table(n=40)
+    model = LogisticRegression(50.0, random_state=0).fit(X, y)
+    correct = correct_predictions(model, records())
+    assert type(correct) is Private
+    assert opened(correct) == (model.predict(X) == y).sum()
+    facts = {"n_classes": 2, "width": 1.0, "validation_lower": 1}
+    score = stable_score_of(Private(model), Private(X), Private(y), **facts)
+    assert type(mean_of([score, score])) is Private
+    assert opened(mean_of([score, score])) == stable_score_of(model, X, y, **facts)
+
+
+# ---- the base of all estimators ----------------------------------------------------------------------------------
+
+
+class Reader(PrivateEstimator):
+    def __init__(self, schema, on_invalid="raise", release=False):
+        self.schema, self.on_invalid, self.release = schema, on_invalid, release
+
+    def read(self, X, y):
+        return self._private_records(self.schema, X, y)
+
+
+def test_the_schema_of_private_records_is_the_stated_one():
+    """Two tables of the same columns give the same schema, whatever the records are."""
+    schema = Schema.binary(3, classes=(0, 1, 2), n_lower=1, n_rows=40)
+    one = Reader(schema, "clip").read(np.zeros((1, 3)), [0])[2]
+    many = Reader(schema, "clip").read(np.ones((5, 3)), [0, 1, 2, 2, 1])[2]
+    assert one is many is schema
+    frame = pd.DataFrame({"x2": [0, 1], "x0": [1, 1]})
+    assert Reader(schema, "clip").read(frame, [0, 1])[2] == schema.subset(["x2", "x0"])

@@ -199,8 +199,6 @@ def test_refused_pieces_say_what_is_missing():
 
 # ---- records that are dropped ----------------------------------------------------------------------------------------
 
-X, Y = table(30)
-
 
 def test_fixed_space_thresholds_use_the_given_number():
     scores = np.linspace(0, 1, 50)

@@ -90,7 +90,7 @@ def faults(sentences: Sequence[str]) -> str:
     Examples
     --------
     >>> faults(["draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50."])
-    'Link ignored in part: draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50.'
+    'In the link: draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50.'
     >>> faults(["a = 1 is not allowed: " + "x" * 300, "b = 2 is not allowed."])
     'In the link: a = 1 is not allowed. b = 2 is not allowed.'
     >>> faults(["a = 1 is not allowed."] * 20)[-31:]

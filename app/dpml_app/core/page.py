@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
+from weakref import WeakSet
 
 import panel as pn
 import panel_material_ui as pmui
@@ -33,11 +34,29 @@ p { margin: 0.25em 0; }
 """
 
 
+# seconds from a message to the empty change that follows it, and the source that changes
+FLUSH_DELAY = 0.1
+FLUSH = "flush"
+_FLUSHING: WeakSet[Document] = WeakSet()
+
+
 @contextmanager
 def one_message(doc: Document | None) -> Iterator[None]:
     """Send all changes to a document as one message, and gather its models at most once."""
     with pn.io.hold(doc), nullcontext() if doc is None else compat.gathered_once(doc.models):
         yield
+    source = None if doc is None else doc.get_model_by_name(FLUSH)
+    if doc is not None and source is not None and doc not in _FLUSHING:
+        _FLUSHING.add(doc)
+        asyncio.get_running_loop().call_later(FLUSH_DELAY, _flush, doc, source)
+
+
+def _flush(doc: Document, source: Any) -> None:
+    """Change a source that nothing shows: Panel 1.9 may keep a message, written while it sends, until the next one."""
+    _FLUSHING.discard(doc)
+    if doc.session_context is not None:
+        with set_curdoc(doc), pn.io.hold(doc):
+            source.data = {"count": [source.data["count"][0] + 1]}
 
 
 class BasePage:

@@ -217,14 +217,13 @@ class Controls:
         return source
 
     def fit(self, facts: Any) -> str:
-        """Lower settings to what a data set has and set the sliders' ends; return what was lowered."""
-        bounds = facts.n_features, facts.row_bound or facts.n_features
-        lowered = self.settings.fit(*bounds, self.widgets)
-        for name, most in zip(("n_features", "row_bound", "select_row_bound"), (*bounds, bounds[1]), strict=True):
-            if name in self.widgets:
-                self.widgets[name].param.update(end=min(most, MOST_FEATURES))
+        """Fit the number of features to a data set, and the end of its slider; return a sentence if it was lowered."""
+        lowered = ""
+        if "n_features" in self.widgets:
+            lowered = self.settings.fit(facts.n_features)
+            self.widgets["n_features"].param.update(end=min(facts.n_features, MOST_FEATURES))
         self.remind()
-        return " ".join(lowered)
+        return lowered
 
     def remind(self) -> None:
         """Have the browser's script run again: what it draws may have come since."""

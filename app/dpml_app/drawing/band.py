@@ -126,7 +126,7 @@ class BandFigure(Figure):
         self.marker = Span(location=None, dimension="height", name=f"{p.name}-marker", **look)
         if marker:
             p.add_layout(self.marker)
-        self.legend = PlotLegend(p, columns, hides=True, at_ends=True)
+        self.legend = PlotLegend(p, columns, hides=True)
         ends = f"@low{{{tip}}} to @high{{{tip}}}"
         every = [*tips, (middle, f"@{middle}{{{tip}}}"), ("90% of runs", ends)]
         self._hover = HoverTool(renderers=[], tooltips=every, formatters=signs(every))

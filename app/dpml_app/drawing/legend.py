@@ -1,10 +1,8 @@
-"""The names of what a plot shows: at the ends of curves where few have room, else in a legend.
+"""Legends below plots.
 
-The legend's samples stay painted: it holds renderers of its own, which never change.
-
-Bokeh's view of a legend watches all that its items refer to, data and callbacks included (3.9). With each change it
-makes its samples anew, empty until the whole plot is painted again. So nothing that changes may be reached from an
-item: a click on a name is passed on by the legend itself.
+Bokeh's legend view (3.9) watches everything that its items refer to, data included. At each change it makes its
+samples again, and they stay empty until the next paint of the plot. So an item refers to renderers of its own, which
+never change, and the legend itself passes on a click on a name.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,25 +26,13 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import FONT, LAYOUT, RIGHT, run_script, script, write
-from dpml_app.drawing.styles import BAND_ALPHA, INKS, OVERLAY, REFERENCE, Style
+from dpml_app.drawing.styles import BAND_ALPHA, Style
 
 # pixels of a row
 ROW = 24
-# so many names stand at the ends of their curves, where so many pixels are left beside the longest of them
-MOST_AT_ENDS, LEAST_WIDTH = 5, 300
-
-# the legend has hidden its samples, or shown them again
+# the legend has hidden or shown its samples; the renderers that they stand for follow
 CLICKED = "for (const one of shown[items.indexOf(cb_obj.item)] ?? []) { one.visible = !one.visible }"
-NAMES = (
-    script("drawing/stacked.js", "drawing/names.js")
-    .replace("MOST_AT_ENDS", str(MOST_AT_ENDS))
-    .replace("LEAST_WIDTH", str(LEAST_WIDTH))
-    .replace("RIGHT", str(RIGHT))
-    .replace("FONT", FONT)
-    .replace("GREY", REFERENCE)
-)
-# an item that is renamed, hidden or shown asks for no paint by itself; by name, for a reference would be watched
+# paint the plot when an item is renamed, hidden or shown; by name, because a reference would be watched
 CHANGED = "cb_obj.document?.get_model_by_name('NAME')?.change.emit()"
 
 
@@ -72,14 +58,10 @@ def band(style: Style) -> tuple[Quad, Line]:
 
 
 class PlotLegend:
-    """The names of what a plot shows, in a legend below it or at the ends of its curves.
+    """A legend below a plot, which fits a phone's width.
 
-    The legend begins under the axis labels: nothing is covered, and a phone's width is enough.
-
-    `p`: it must have a name.
-    `hides`: whether a click on a name of the legend hides what it stands for.
-    `at_ends`: whether the names are of lines, and stand at their right ends where five or fewer have room.
-    `**options`: for the legend.
+    The plot `p` needs a name. With `hides`, a click on a name hides or shows its renderers. The `options` go to
+    Bokeh's legend.
 
     >>> p = figure(name="example")
     >>> line = p.line([0, 1], [0, 1])
@@ -89,7 +71,7 @@ class PlotLegend:
     False
     """
 
-    def __init__(self, p: figure, ncols: int = 2, *, hides: bool = False, at_ends: bool = False, **options: Any):
+    def __init__(self, p: figure, ncols: int = 2, *, hides: bool = False, **options: Any):
         self._plot = p
         self._source, self._every = ColumnDataSource({"x": [np.nan], "y": [np.nan]}), AllIndices()
         self._shown: dict[LegendItem, list[Model]] = {}
@@ -101,33 +83,14 @@ class PlotLegend:
         self._clicked = CustomJS(args={"items": [], "shown": []}, code=CLICKED)
         if hides:
             self.model.js_on_event(LegendItemClick, self._clicked)
-        self._named = self._at_ends() if at_ends else None
-
-    def _at_ends(self) -> CustomJS:
-        """Return the browser's code that writes the names at the ends of the curves, or shows the legend."""
-        p, self.model.visible = self._plot, False
-        blank = {"x": np.nan, "y": np.nan, "text": "", "color": REFERENCE, "down": 0}
-        rows = {column: [one] * MOST_AT_ENDS for column, one in blank.items()}
-        names = ColumnDataSource(rows, name=f"{p.name}-names", tags=[LAYOUT])
-        look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
-        write(p, "x", "y", "text", source=names, color="color", x_offset=8, y_offset="down", level=OVERLAY, **look)
-        code = run_script(NAMES, {"plot": p, "legend": self.model, "names": names, "items": []})
-        self.model.js_on_change("change", code)
-        for name in ("inner_width", "inner_height", "outer_width"):
-            p.js_on_change(name, code)
-        for side in (p.x_range, p.y_range):
-            for name in ("start", "end"):
-                side.js_on_change(name, code)
-        return code
 
     def item(self, label: str, samples: Iterable[Glyph], shown: Sequence[Model] = (), **options: Any) -> LegendItem:
         """Return an item that is not in the legend yet.
 
-        `samples`: how what it stands for looks, painted one over the other.
-        `shown`: the renderers and annotations that it stands for.
-        `**options`: for the item.
+        The `samples` are painted one over the other. `shown` are the renderers and annotations that a click hides. The
+        `options` go to Bokeh's item.
         """
-        # each has a view of its own, which holds what of it is in sight: shared by two kinds it would change
+        # a view shared by two kinds of renderers would change
         keys = [
             GlyphRenderer(data_source=self._source, glyph=glyph, view=CDSView(filter=self._every)) for glyph in samples
         ]
@@ -136,19 +99,12 @@ class PlotLegend:
         for name in ("visible", "label"):
             item.js_on_change(name, self._changed)
         self._shown[item] = list(shown)
-        for one in shown if self._named is not None else ():
-            moved, end = (one.data_source, "data") if isinstance(one, GlyphRenderer) else (one, "location")
-            moved.js_on_change(end, self._named)
         return item
 
     def place(self, items: Sequence[LegendItem]) -> None:
         """Show these items, in this order."""
         shown = [self._shown[item] for item in items]
         self._clicked.args = {"items": list(items), "shown": shown}
-        if self._named is not None:
-            looks = [item.renderers[-1].glyph for item in items]
-            colors = [look.line_color if look.line_color in INKS else REFERENCE for look in looks]
-            self._named.args = {**self._named.args, "items": list(items), "shown": shown, "colors": colors}
         self.model.items = list(items)
 
     def add(self, label: str, samples: Iterable[Glyph], shown: Sequence[Model] = (), **options: Any) -> LegendItem:

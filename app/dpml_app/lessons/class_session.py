@@ -15,7 +15,7 @@ from panel.io.state import set_curdoc
 
 from dpml_app.core.page import one_message
 from dpml_app.lessons.classrooms import CLASSROOMS, Place, View, step_at
-from dpml_app.serving.clients import client_of_session
+from dpml_app.serving.clients import client_of_session, route_of_session
 from dpml_app.serving.limits import CLASSES, ServerFull, most
 
 ACTS = ("open", "claim", "join", "move", "answer", "reveal", "end")
@@ -65,7 +65,8 @@ class ClassSession:
 
     def __init__(self, doc: Document | None):
         self._doc = doc
-        self._client = client_of_session(getattr(doc, "session_context", None))
+        context = getattr(doc, "session_context", None)
+        self._client, self._route = client_of_session(context), route_of_session(context)
         self.request = ColumnDataSource({name: [value] for name, value in NOTHING.items()}, name="class_request")
         self.state = ColumnDataSource({"payload": ["{}"]}, name="class_state")
         self._role = self._code = self._key = ""
@@ -103,7 +104,7 @@ class ClassSession:
     def _enter(self, request: Request) -> None:
         """Open a class, come back to one as its teacher, or join one."""
         if request.act == "open" and step_at(request.place) is not None:
-            self._code, self._key = CLASSROOMS.open(request.place, self._tell)
+            self._code, self._key = CLASSROOMS.open(request.place, self._tell, self._route)
             self._role = "teacher"
         elif request.act == "claim":
             if CLASSROOMS.claim(request.code, request.key, self._tell):

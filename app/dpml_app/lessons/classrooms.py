@@ -12,18 +12,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dpml_app.lessons.read import Step, lessons
-from dpml_app.serving import shared
 from dpml_app.serving.clients import NOBODY
 from dpml_app.serving.limits import CLASS_CLIENT_VISITORS, CLASS_HOURS, CLASS_VISITORS, CLASSES, ServerFull, most
 
 # seconds that a teacher's browser may take to come back; a server forgets a session after some 20
 GRACE = 120.0
+# without letters and digits that are easily confused
+LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
+CODE_LENGTH = 8
 # a lesson's name, and a step counted from 1
 Place = tuple[str, int]
 
 
 class ClassFull(ServerFull):
     """A visitor comes to a class that has as many as it may have, in all or from one address."""
+
+
+def new_code(route: str) -> str:
+    """Return a new code of a class; a proxy sends every link to the class where it sends the route before the dash."""
+    code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
+    return f"{route}-{code}" if route else code
 
 
 def step_at(place: Place) -> Step | None:
@@ -87,20 +95,20 @@ class Classrooms:
 
     # ---- the teacher ------------------------------------------------------------------------------------------------
 
-    def open(self, place: Place, tell: Callable[[], None]) -> tuple[str, str]:
+    def open(self, place: Place, tell: Callable[[], None], route: str = "") -> tuple[str, str]:
         """Open a class at a step and return its code, and the secret by which its teacher is known.
+
+        `route` is the teacher's route at a proxy.
 
         Raises `ServerFull` where as many are open as may be.
         """
         allowed, seconds = int(most(CLASSES)), 3600 * most(CLASS_HOURS)
         with self._lock:
-            opened = len(self._classes) + int(shared.others(shared.CLASSES))
-            if opened >= allowed:
-                raise ServerFull(f"{opened} classes are open: {CLASSES.name} allows {allowed}.")
-            code = shared.new_code()
+            if len(self._classes) >= allowed:
+                raise ServerFull(f"{len(self._classes)} classes are open: {CLASSES.name} allows {allowed}.")
+            code = new_code(route)
             one = _Class(secrets.token_urlsafe(24), time.monotonic() + seconds, place, tell)
             self._classes[code] = one
-            shared.hold(shared.CLASSES, len(self._classes))
             self._set_timer(code, one)
         return code, one.secret
 
@@ -140,7 +148,6 @@ class Classrooms:
             one = self._classes.pop(code, None)
             if one is None:
                 return
-            shared.hold(shared.CLASSES, len(self._classes))
             if one.timer is not None:
                 one.timer.cancel()
             affected = self._all(one)

@@ -1,1 +1,1 @@
-"""The server around the app: its options, limits, health and log."""
+"""What `python -m dpml_app` adds to Panel's server: limits, security headers, a log and a health check."""

@@ -1,23 +1,27 @@
-"""By what the server tells clients apart: the address that a request comes from.
+"""The client and the route of a session.
 
-Behind a proxy, it is the last address in ``X-Forwarded-For`` (`Head.client`). An IPv6 client has a whole /64 network.
-People behind one router are one client: fair turns slow them down together, and limits leave room for a class.
+A client is an IP address: of the connection, or the one that a proxy reports. An IPv6 client is a whole /64 network.
+People behind one router are one client, so limits leave room for a class.
 """
 
 import ipaddress
+import re
 from functools import lru_cache
 from typing import Any
 
 import panel as pn
 
-# of what no request has asked for, such as a page in a notebook
+# the client of a page that nobody requested, such as one in a notebook
 NOBODY = ""
 NETWORK = 64
+# the header by which deploy/nginx.conf names the route that it hashes onto a process, in the case that Tornado uses
+ROUTE_HEADER = "X-Dpml-Route"
+ROUTE = re.compile("[0-9a-f]{8}")
 
 
 @lru_cache(10_000)
 def client_of(address: str | None) -> str:
-    """Return the client that has an address.
+    """Return the client of an address.
 
     Examples
     --------
@@ -36,9 +40,16 @@ def client_of(address: str | None) -> str:
 
 
 def client_of_session(session_context: Any) -> str:
-    """Return the client that has asked for a session."""
+    """Return the client that requested a session."""
     request = getattr(session_context, "request", None)
     return client_of(getattr(request, "remote_ip", None))
+
+
+def route_of_session(session_context: Any) -> str:
+    """Return the route of a session at a proxy, empty without a proxy."""
+    headers = getattr(getattr(session_context, "request", None), "headers", None) or {}
+    route = headers.get(ROUTE_HEADER, "")
+    return route if ROUTE.fullmatch(route) else ""
 
 
 def current_client() -> str:

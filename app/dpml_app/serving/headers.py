@@ -1,8 +1,10 @@
-"""The headers of every answer, and the address at which a server says that it is well."""
+"""Security headers of every answer."""
 
-HEALTH = "health"
-# Bokeh makes functions of its callbacks' code, hence 'unsafe-eval'; it and Panel write scripts and styles into the
-# page; components come as modules from blobs. Nothing comes from another host.
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import OutputTransform
+
+# Bokeh compiles the code of its callbacks, hence 'unsafe-eval'. Bokeh and Panel put scripts and styles into the page,
+# and load components as modules from blobs. No other host is allowed.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
@@ -24,3 +26,20 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
+
+class SecurityHeaders(OutputTransform):
+    """Add `HEADERS` to every answer of a Tornado application."""
+
+    def __init__(self, request: HTTPServerRequest) -> None:
+        """Ignore the request."""
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        headers.update(HEADERS)
+        headers.pop("Server", None)
+        return status_code, headers, chunk
+
+    def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
+        return chunk

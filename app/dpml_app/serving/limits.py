@@ -32,7 +32,6 @@ UPLOADS = Limit("DPML_UPLOADS", 50.0, 1e6, "how many files a session may upload"
 SESSION_MB = Limit("DPML_SESSION_MB", 300.0, 1e6, "the memory that the table of a session may take, in MB")
 TABLES_MB = Limit("DPML_TABLES_MB", 1000.0, 1e7, "the memory that all tables and uploads may take, in MB")
 CLIENT_MB = Limit("DPML_CLIENT_MB", 500.0, 1e7, "the memory that the tables and uploads of one client may take, in MB")
-CLIENT_PAGES = Limit("DPML_CLIENT_PAGES", 250.0, 1e6, "how many pages of a server process one client may have")
 WAITING = Limit("DPML_WAITING", 200.0, 1e6, "how many computations of a session may wait for their turn")
 IDLE_MINUTES = Limit("DPML_IDLE_MINUTES", math.inf, 10_000.0, "the minutes after which an idle session ends")
 CLASSES = Limit("DPML_CLASSES", 0.0, 1000.0, "how many classes may be open (0 by default)")
@@ -42,7 +41,7 @@ CLASS_CLIENT_VISITORS = Limit(
 )
 CLASS_HOURS = Limit("DPML_CLASS_HOURS", 3.0, 25.0, "the hours after which a class ends")
 LIMITS = (
-    *(UPLOAD_MB, UPLOADS, SESSION_MB, TABLES_MB, CLIENT_MB, CLIENT_PAGES, WAITING, IDLE_MINUTES),
+    *(UPLOAD_MB, UPLOADS, SESSION_MB, TABLES_MB, CLIENT_MB, WAITING, IDLE_MINUTES),
     *(CLASSES, CLASS_VISITORS, CLASS_CLIENT_VISITORS, CLASS_HOURS),
 )
 

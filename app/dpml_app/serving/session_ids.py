@@ -1,61 +1,35 @@
-"""Session ids: the server alone names a session.
+"""Refuse sessions that a request names, and pages embedded in other sites.
 
-A link that names a session would put its reader into the session of its author. `refuse_given` has every
-server of this process refuse such a request at each path, even if the name is signed, and sign its own tokens, so that
-a forged token opens no WebSocket. A browser comes back to its own session by the token in its page.
+The author of a link with a session id would share the session of its reader. Bokeh calls `process_request` of an
+application before it creates the session of a page or of ``autoload.js``.
 """
 
-from bokeh.server.contexts import ApplicationContext
-from bokeh.server.urls import per_app_patterns
-from bokeh.server.views.autoload_js_handler import AutoloadJsHandler
-from bokeh.server.views.doc_handler import DocHandler
-from bokeh.server.views.metadata_handler import MetadataHandler
-from bokeh.settings import settings
-from bokeh.util.token import generate_secret_key
-from tornado.httputil import HTTPServerRequest
-from tornado.web import HTTPError, RequestHandler
+from typing import Any
 
-from dpml_app import compat
-from dpml_app.serving.arrivals import Arrivals
-from dpml_app.serving.clients import client_of
+from bokeh.application.handlers.handler import Handler
+from bokeh.document import Document
+from tornado.httputil import HTTPServerRequest
+from tornado.web import HTTPError
 
 # arguments and headers by which Bokeh lets a request name a session
 NAMES = frozenset({"bokeh-session-id", "bokeh-token"})
-# what serves pages inside other sites
-EMBEDDING = (AutoloadJsHandler, MetadataHandler)
 
 
-def names_session(request: HTTPServerRequest) -> bool:
-    """Return whether a request names a session in its arguments or headers."""
-    return not NAMES.isdisjoint(name.lower() for name in (*request.arguments, *request.headers))
+def refuse_named(request: HTTPServerRequest) -> dict[str, Any]:
+    """Raise `HTTPError` if a request names a session or embeds a page; otherwise add nothing to the session's token."""
+    if request.path.endswith("/autoload.js"):
+        raise HTTPError(404)
+    if not NAMES.isdisjoint(name.lower() for name in (*request.arguments, *request.headers)):
+        raise HTTPError(403, reason="The server names sessions: open the page without bokeh-session-id")
+    return {}
 
 
-class OwnSessions(RequestHandler):
-    """A page or a socket that refuses a request that names a session, and a client that has too many pages."""
+class OwnSessions(Handler):
+    """Handler of an application that refuses named sessions."""
 
-    application_context: ApplicationContext
+    def modify_document(self, doc: Document) -> None:
+        """Leave the document unchanged."""
 
-    async def prepare(self) -> None:
-        """Refuse with 403 or 429 before any session is made."""
-        if names_session(self.request):
-            raise HTTPError(403, reason="The server names sessions: open the page without bokeh-session-id")
-        client = client_of(self.request.remote_ip)
-        Arrivals.check(self.application_context.application, client, new=isinstance(self, DocHandler))
-        await super().prepare()  # type: ignore[misc]
-
-
-def refuse_given() -> None:
-    """Have every server that this process makes from now on refuse given ids, and sign its own tokens."""
-    if not settings.secret_key():
-        settings.secret_key = generate_secret_key()
-        compat.read_secret_key_again()
-    settings.sign_sessions = True
-    per_app_patterns[:] = [
-        (route, _refusing(handler), *rest)
-        for route, handler, *rest in per_app_patterns
-        if not issubclass(handler, EMBEDDING)
-    ]
-
-
-def _refusing(handler: type[RequestHandler]) -> type[RequestHandler]:
-    return handler if issubclass(handler, OwnSessions) else type(handler.__name__, (OwnSessions, handler), {})
+    def process_request(self, request: HTTPServerRequest) -> dict[str, Any]:
+        """Call `refuse_named`."""
+        return refuse_named(request)

@@ -5,6 +5,7 @@ The texts stand in `glossary.yaml`, from which the site's page is written too.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -13,90 +14,37 @@ from typing import Any
 
 import yaml
 
-from dpml_app.text.entries import InvalidEntry
-from dpml_app.text.glossary_pictures import PICTURES, picture
-
-FILE, HELP = (Path(__file__).with_name(name) for name in ("glossary.yaml", "glossary_help.yaml"))
-MOST_WORDS = 45
-FIELDS = {"id": str, "term": str, "says": str, "picture": str, "source": str, "phrases": list}
+HERE = Path(__file__).parent
 # the page's styles do not reach into Panel's shadow roots
 LOOK = "font:inherit;color:inherit;background:none;border:0;border-bottom:1.5px dotted;padding:0;margin:0;cursor:help"
 
 
-class InvalidGlossary(InvalidEntry):
-    """An entry of the glossary is not as it must be."""
-
-    file = "glossary"
-
-
 @dataclass(frozen=True)
 class Term:
-    """One entry: its name in the app, the term, two sentences, and what it has besides."""
+    """An entry: its id, the term, two sentences, the name of its picture, its source, and the phrases that open it."""
 
     id: str
     term: str
     says: str
     picture: str = ""
     source: str = ""
-    phrases: tuple[str, ...] = ()
+    phrases: Sequence[str] = ()
 
 
-def read_glossary(text: str) -> dict[str, Term]:
-    """Return the terms that a YAML text lists, by their ids.
-
-    Raises `InvalidGlossary` for the first entry that is not as it must be.
-
-    >>> read_glossary("- {id: noise, term: noise, says: It hides. It costs.}")["noise"].term
-    'noise'
-    """
-    try:
-        entries = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InvalidGlossary("the file", "text", str(error), "YAML") from None
-    if not isinstance(entries, list):
-        raise InvalidGlossary("the file", "text", entries, "a list of entries")
-    terms: dict[str, Term] = {}
-    phrases: set[str] = set()
-    for place, entry in enumerate(entries, 1):
-        definition = _entry(entry, f"entry {place}")
-        if definition.id in terms:
-            raise InvalidGlossary(definition.id, "id", definition.id, "the id of one entry only")
-        for phrase in definition.phrases:
-            if phrase in phrases:
-                raise InvalidGlossary(definition.id, "phrases", phrase, "a phrase of one entry only")
-        phrases |= set(definition.phrases)
-        terms[definition.id] = definition
-    return terms
+def _read(name: str) -> Any:
+    return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
 
 
-def _entry(entry: Any, where: str) -> Term:
-    if not isinstance(entry, dict):
-        raise InvalidGlossary(where, "entry", entry, f"fields among {', '.join(FIELDS)}")
-    where = str(entry.get("id", where))
-    for field, value in entry.items():
-        if field not in FIELDS:
-            raise InvalidGlossary(where, str(field), value, f"a field among {', '.join(FIELDS)}")
-        if not isinstance(value, FIELDS[field]) or not value:
-            raise InvalidGlossary(where, field, value, "a list of texts" if field == "phrases" else "a text")
-    for field in ("id", "term", "says"):
-        if field not in entry:
-            raise InvalidGlossary(where, field, None, "given")
-    if not re.fullmatch("[a-z][a-z-]*", entry["id"]):
-        raise InvalidGlossary(where, "id", entry["id"], "small letters, with hyphens between words")
-    says, words = entry["says"], len(entry["says"].split())
-    if words > MOST_WORDS:
-        raise InvalidGlossary(where, "says", f"{words} words", f"at most {MOST_WORDS} words")
-    if len(re.findall(r"[.?](?=\s|$)", says)) != 2 or not says.endswith("."):
-        raise InvalidGlossary(where, "says", says, "two sentences")
-    if entry.get("picture", PICTURES[0]) not in PICTURES:
-        raise InvalidGlossary(where, "picture", entry["picture"], f"one of {', '.join(PICTURES)}")
-    return Term(**{**entry, "phrases": tuple(entry.get("phrases", ()))})
+@lru_cache(maxsize=1)
+def pictures() -> dict[str, str]:
+    """Return the pictures of the glossary as inline SVG, by name."""
+    return {path.stem: path.read_text(encoding="utf-8").strip() for path in sorted((HERE / "pictures").glob("*.svg"))}
 
 
 @lru_cache(maxsize=1)
 def glossary() -> dict[str, Term]:
     """Return the project's own terms, by their ids."""
-    return read_glossary(FILE.read_text(encoding="utf-8"))
+    return {entry["id"]: Term(**entry) for entry in _read("glossary.yaml")}
 
 
 def term(name: str, words: str | None = None) -> str:
@@ -105,8 +53,6 @@ def term(name: str, words: str | None = None) -> str:
     >>> term("mask", "masks").startswith('<button type="button" class="term" data-term="mask"')
     True
     """
-    if name not in glossary():
-        raise InvalidGlossary(name, "id", name, "the id of an entry")
     shown_words = escape(glossary()[name].term if words is None else words)
     return f'<button type="button" class="term" data-term="{name}" style="{LOOK}">{shown_words}</button>'
 
@@ -159,17 +105,15 @@ def helps() -> dict[str, dict[str, str]]:
     >>> sorted(helps()["epsilon"])
     ['picture', 'says']
     """
-    return dict(yaml.safe_load(HELP.read_text(encoding="utf-8")))
+    return dict(_read("glossary_help.yaml"))
 
 
 def help_for(setting: str) -> str:
     """Return in one line what a control trades, and who pays.
 
-    >>> help_for("epsilon").startswith("Small:")
+    >>> help_for("epsilon").startswith("Smaller")
     True
     """
-    if setting not in helps():
-        raise InvalidGlossary("help", "setting", setting, "the name of a setting that has a line of help")
     return helps()[setting]["says"]
 
 
@@ -193,7 +137,6 @@ def payload() -> str:
         }
         for t in glossary().values()
     }
-    pictures = {kind: picture(kind) for kind in sorted({t.picture for t in glossary().values()} - {""})}
     controls = {name: {**entry, "says": escape(entry["says"])} for name, entry in helps().items()}
-    content = {"terms": terms, "helps": controls, "pictures": pictures}
+    content = {"terms": terms, "helps": controls, "pictures": pictures()}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")

@@ -12,7 +12,6 @@ import numpy as np
 
 from dpml_app import uploaded_table
 from dpml_app.serving import log
-from dpml_app.serving.shared import Results
 
 MOST_RESULTS = 20_000
 K = TypeVar("K")
@@ -36,13 +35,10 @@ def read_only(value: Any) -> Any:
 
 
 class Cache:
-    """Results under their keys; the least recently used goes first. Safe for threads.
+    """Results under their keys; the least recently used goes first. Safe for threads."""
 
-    Where several processes share results, what is not in this one's memory is looked up among them.
-    """
-
-    def __init__(self, size: int = MOST_RESULTS, shared: Results | None = None):
-        self.size, self._shared = size, shared
+    def __init__(self, size: int = MOST_RESULTS):
+        self.size = size
         self._results: OrderedDict[tuple, Any] = OrderedDict()
         self._lock = threading.Lock()
         _CACHES.add(self)
@@ -53,8 +49,7 @@ class Cache:
             if key in self._results:
                 self._results.move_to_end(key)
                 return self._results[key]
-        value = None if self._shared is None or uploaded_table.named(key) else self._shared.get(key)
-        return value if value is None else self._keep(key, value)
+        return None
 
     def among(self, keys: Mapping[K, tuple]) -> dict[K, Any]:
         """Return the results that are there of several keys, each under its name."""
@@ -66,11 +61,6 @@ class Cache:
 
     def put(self, key: tuple, value: Any) -> Any:
         """Keep a result and return it, its arrays locked."""
-        if self._shared is not None and not uploaded_table.named(key):
-            self._shared.put(key, value)
-        return self._keep(key, value)
-
-    def _keep(self, key: tuple, value: Any) -> Any:
         with self._lock:
             if not all(map(uploaded_table.here, uploaded_table.named(key))):
                 return value  # of a table whose session has ended meanwhile

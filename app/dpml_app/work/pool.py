@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from dpml.exceptions import shown
-from dpml_app.serving import log, memory, shared
+from dpml_app.serving import log
 from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import InThread, Worker, WorkerEnded
@@ -221,14 +221,6 @@ class Pool:
                 if time.monotonic() - begun > getattr(worker_thread.worker, "patience", math.inf):
                     break
 
-    def renew(self) -> None:
-        """Have new workers in the place of those that keep what they computed with, while nobody waits for them."""
-        with self._changed:
-            if self._asked or not self.warm:
-                return
-        self.stop()
-        self.start()
-
     def _end(self) -> None:
         """Stop for good: nobody can be answered any more."""
         self._over = True
@@ -354,8 +346,7 @@ class Pool:
             self._land(request, error=error)
 
 
-_POOL = Pool(cache=Cache(shared=shared.results()))
-memory.WHEN_LEFT.append(_POOL.renew)
+_POOL = Pool(cache=Cache())
 # they answer changes at once, in the server
 ANSWERS = Pool(3, worker=InThread)
 # a formula may take seconds, and nothing waits for it

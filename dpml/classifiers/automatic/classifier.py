@@ -273,10 +273,10 @@ class AutoClassifier(ProbabilisticClassifier):
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=table.count or None, n_lower=min(int(n), table.count or int(n)))
         if self.plan_.kind == "table":
-            return release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)[0]
+            return release_table(Layout.from_schema(schema), X, codes, self.plan_, left, relation=relation, **noise)[0]
         if self.plan_.kind == "words":
             return release_words(X, codes, schema, left, look=self.plan_.look, relation=relation, **noise)
-        return self._fit_held(X, codes, schema, left, noise["rng"])
+        return self._fit_mixed(X, codes, schema, left, noise["rng"])
 
     def _model(self, released: Any, table: CheckedTable) -> None:
         for name in ("estimator_", "_model_of_table", "_linear"):
@@ -290,7 +290,7 @@ class AutoClassifier(ProbabilisticClassifier):
         else:
             self.estimator_, self.method_ = released, "naive-bayes"
 
-    def _fit_held(self, X: Any, codes: Any, schema: Schema, epsilon: float, rng: Any) -> Any:
+    def _fit_mixed(self, X: Any, codes: Any, schema: Schema, epsilon: float, rng: Any) -> Any:
         """Fit another classifier of the library, which the charge of this fit covers."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
@@ -377,7 +377,7 @@ def _record_number(
 
 def _warn_equal(schema: Schema) -> None:
     """Warn of numbers in bins of equal width alone, which schema and ε decide."""
-    if schema.n_classes > MOST_CLASSES and (numbers := Layout.of(schema).numbers):
+    if schema.n_classes > MOST_CLASSES and (numbers := Layout.from_schema(schema).numbers):
         warn(
             f"{len(numbers)} numbers get bins of equal width, for ε is too small to find better ones: values that are "
             "mostly small look alike. State Feature(cuts=...) or scale='log', or take more ε"

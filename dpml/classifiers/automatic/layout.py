@@ -102,7 +102,7 @@ class Layout:
     most_groups: int = MOST_GROUPS
 
     @classmethod
-    def of(cls, schema: Schema) -> Layout:
+    def from_schema(cls, schema: Schema) -> Layout:
         """Return the layout of a schema."""
         whole = schema.attributes
         attributes: list[Attribute] = []

@@ -105,7 +105,7 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     """
     D, known = schema.n_features, LEAST_SHARE * epsilon * n_records
     may_be = schema.is_binary and D <= MANY_WORDS and schema.row_bound >= DENSE * D
-    return may_be and known >= 1 and is_wide(Layout.of(schema))
+    return may_be and known >= 1 and is_wide(Layout.from_schema(schema))
 
 
 def gaussian_gain(layout: Layout, epsilon: float, delta: float) -> float:
@@ -160,7 +160,7 @@ def default_plan(
     """
     effective = check_epsilon(epsilon) / FACTOR[check_relation(relation)]
     n = float(schema.n_lower if n_records is None else n_records)
-    layout = Layout.of(schema)
+    layout = Layout.from_schema(schema)
     C = schema.n_classes
     weights = max(sum(size - 1 for size in layout.sizes), 1)
     if is_wide(layout) and not dense:

@@ -1,43 +1,320 @@
 """The page Privacy cost: accuracy of the default classifier and of a custom model against ε.
 
-Three speeds. The browser draws the selection probabilities and moves the markers. The server answers every change with
-the values at the current setting. Curves and map come from the worker processes, in small tasks; a newer request makes
-the older one stop.
+The browser draws the selection probabilities and moves the markers. The server answers every change with the values at
+the chosen setting. Workers compute the curves and the map.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, ClassVar
 
+import numpy as np
+import pandas as pd
+import panel as pn
 from bokeh.models import ColumnDataSource, CustomJS
 
-from dpml_app.core.card import BOX_STYLE, Card, Results, here
+from dpml.counts import contingency
+from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
+from dpml.studies import NeededEpsilon, needed_epsilon
+from dpml_app.core.card import (
+    BOX_STYLE,
+    DEFERRED,
+    IMMEDIATE,
+    WHOLE,
+    WORKER,
+    Answer,
+    Card,
+    ResultKey,
+    Results,
+    here,
+    kept_but_for,
+)
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts, GroupFacts
-from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
-from dpml_app.pages.explore import shipped, words
-from dpml_app.pages.explore.controls import ExploreControls
-from dpml_app.pages.explore.details import AccuracyCard, MapCard, RocCard, SelectionCard
-from dpml_app.pages.explore.lesson_figures import figure, lesson_plot
-from dpml_app.pages.explore.main_card import MainCard
-from dpml_app.pages.explore.main_figure import RIGHT
-from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
-from dpml_app.pages.explore.who import WhoCard
-from dpml_app.settings import EPSILONS
+from dpml_app.data.measures import dataset, feature_ladder
+from dpml_app.drawing.band import spread
+from dpml_app.drawing.figure import empty, run_script, script
+from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.drawing.styles import BLUE
+from dpml_app.pages.explore import compute, text
+from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_facts, shipped_results
+from dpml_app.pages.explore.figures import CUSTOM, CostFigure, MapFigure, Private, RocFigure, SelectionFigure
+from dpml_app.pages.explore.lesson import figure, lesson_plot
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Pool, Task
 
-SCRIPT = script("drawing/kernels.js", "pages/explore/page.js")
-MAIN_CARD = (
-    script("drawing/stacked.js", "pages/explore/main_card.js")
-    .replace("RIGHT", str(RIGHT))
-    .replace("TICKS", str(EPSILON_TICKS))
-    .replace("FONT", FONT)
-)
-RUNS = script("pages/explore/runs.js")
-DRAG, DRAG_GOAL = script("pages/explore/drag.js"), script("pages/explore/drag_goal.js")
-COST_STYLE = script("pages/explore/cost.css")
-# so small that the levers stand above it on a laptop's screen
+SELECTION_SCRIPT = script("drawing/kernels.js", "pages/explore/selection.js")
+COST_SCRIPT, DRAG_SCRIPT = script("pages/explore/cost.js"), script("pages/explore/drag.js")
+COST_STYLE, LEVERS_STYLE = script("pages/explore/cost.css"), script("pages/explore/levers.css")
+# so small that the levers are above it on a laptop's screen
 RISK_STYLE = ".people { grid-template-columns: repeat(25, 1fr) !important; gap: 2px !important; }"
+# both selections in one row
+CHOICE_STYLE = (
+    ".MuiSelect-select { font-size: 0.88rem; padding-right: 26px !important; padding-left: 10px !important; }"
+    "@media (max-width: 340px) { .MuiSelect-select { font-size: 0.82rem; padding: 8px 20px 8px 6px !important; } }"
+)
+CHOICES_STYLE = (
+    ":host { display: grid !important; grid-template-columns: 11fr 13fr; column-gap: 6px; margin-top: 4px; }"
+)
+# the lever of one model alone
+OWN_LEVER = {"naive-bayes": "threshold_percentile", "logistic": "reg_lambda"}
+# a script computes anew, of a curve whose results do not ship
+SHORT_DRAWS, SHORT_EPSILONS = 3, SWEEP_EPSILONS[::3]
+
+
+class ExploreControls(Controls):
+    """The widgets of the page."""
+
+    settings: ExploreSettings
+    most_classes = 2
+    # takes a target accuracy in percent that a person has chosen
+    on_target: Callable[[float], None] = staticmethod(lambda wanted: None)
+
+    def middle(self) -> list:
+        self.needed = note("")
+        return [self.add("wanted", before=self._aim), self.needed]
+
+    def _aim(self, event: Any) -> None:
+        # a link brings its ε with it
+        if event.new != self.settings.wanted:
+            self.on_target(event.new)
+
+    def in_cards(self) -> None:
+        """Make the controls of the custom model."""
+        self.custom = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[LEVERS_STYLE])
+        title = pn.pane.HTML("<h2>Custom model</h2>", sizing_mode="stretch_width", margin=0, stylesheets=[LEVERS_STYLE])
+        look: dict[str, Any] = {"size": "small", "margin": (8, 0, 0, 0)}
+        choices = [self.add(name, stylesheets=[CHOICE_STYLE], **look) for name in ("hand_model", "map_score")]
+        look["margin"] = (4, 6, 0, 6)
+        sliders = [self.add("n_features", **look), self.add("selection_share", format="0%", **look)]
+        sliders += [self.add(name, **look) for name in OWN_LEVER.values()]
+        parts = [title, self.custom, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
+        self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})
+        self.side.insert(0, self.levers)
+        self.settings.param.watch(self._show_own_lever, "hand_model")
+        self._show_own_lever()
+
+    def _show_own_lever(self, *_events: Any) -> None:
+        for model, name in OWN_LEVER.items():
+            self.widgets[name].visible = model == self.settings.hand_model
+
+
+class MainCard(Card[ExploreValues, GroupFacts]):
+    """The default classifier and the custom model at each ε, and the non-private baseline."""
+
+    draw: ClassVar[Any] = CostFigure
+    name, title, caption = "cost", "Accuracy", text.CAPTIONS["cost"]
+    takes = (
+        "The script takes seconds if the results ship with dpml_app. Otherwise it computes "
+        f"{SHORT_DRAWS} of the {compute.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
+        "minute on 30,000 records. All runs would take half an hour."
+    )
+    # the results in the curves: a step of ε among known results changes none of them
+    _drawn: tuple[Set[Task | None], Set[Task]] | None = None
+
+    def work(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
+        chosen = values.epsilon
+        # twenty fits take seconds where they do not ship, so they are for the workers
+        return {
+            ("private", WORKER): Task(compute.default_runs, (values.dataset, values.relation, chosen, values.seed)),
+            ("exact", WORKER): Task(compute.noiseless_accuracy, (values.dataset, values.relation, chosen)),
+            ("best", WORKER): Task(compute.non_private, (values.dataset, values.relation)),
+            ("hand", IMMEDIATE): Task(compute.custom_accuracy, values.custom_key(chosen)),
+            **self.sweep(values, facts),
+        }
+
+    @kept_but_for("epsilon", "wanted")
+    def sweep(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the curves."""
+        name, relation, seed = values.dataset, values.relation, values.seed
+        # every ε of the slider where the results ship, else those of the other curves
+        whole = Task(compute.default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name, relation, seed)
+        tasks: dict[ResultKey, Task] = {}
+        for e in EPSILONS if whole else SWEEP_EPSILONS:
+            tasks["private", e] = Task(compute.default_runs, (name, relation, e, seed))
+            tasks["exact", e] = Task(compute.noiseless_accuracy, (name, relation, e))
+        by_model = SWEEP_EPSILONS if values.hand_model == "logistic" else EPSILONS
+        return tasks | {("hand", e): Task(compute.custom_accuracy, values.custom_key(e)) for e in by_model}
+
+    def short_results(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Any]:
+        known = shipped_results(values.dataset, values.relation, values.seed)
+
+        def result(task: Task) -> Any:
+            if task in known:
+                return known[task]
+            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is compute.default_runs))
+
+        short = {*SHORT_EPSILONS, IMMEDIATE, WORKER}
+        calls = self.work(values, facts).items()
+        return {place: result(task) for place, task in calls if task in known or place[1] in short}
+
+    def open(self, values: ExploreValues) -> bool:
+        """Show the results that ship, before anything is loaded; return whether they are all that the card shows."""
+        facts = shipped_facts(values.dataset)
+        if facts is None:
+            return False
+        known, wanted = shipped_results(values.dataset, values.relation, values.seed), self.work(values, facts)
+        there = {result_key: known[task] for result_key, task in wanted.items() if task in known}
+        self.prepare(values, facts, there)
+        self.show(there, wanted)
+        return len(there) == len(wanted)
+
+    def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
+        self._values, self._facts = values, facts
+        self.figure.show_point(self._levers(), values.epsilon, now.get(("hand", IMMEDIATE)))
+
+    def _levers(self) -> tuple:
+        values = self._values
+        return values.dataset, values.relation, values.seed, values.custom_model()
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        drawn = {wanted.get(result_key) for result_key in results}, set(wanted.values())
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        chosen = self._values.epsilon
+
+        def points(series: str) -> dict[float, Any]:
+            there = {key[1]: result for key, result in results.items() if key[0] == series and key[1] != WORKER}
+            return there | ({chosen: results[series, WORKER]} if (series, WORKER) in results else {})
+
+        def complete(*series: str) -> bool:
+            return all(result_key in results for result_key in wanted if result_key[0] in series)
+
+        runs, plain, best = points("private"), points("exact"), results.get(("best", WORKER))
+        there = [e for e in sorted(runs) if e in plain] if best else []
+        draws = np.array([runs[e]["accuracy"] for e in there], dtype=float, ndmin=2)
+        known = draws, np.array([plain[e] for e in there]), best["accuracy"] if best else np.nan
+        whole = complete("private", "exact", "best")
+        self.figure.show(Private(np.array(there), *known, self._facts.majority, whole))
+        custom = {chosen if e == IMMEDIATE else e: each for e, each in points("hand").items()}
+        self.figure.show_custom(self._levers(), custom, complete("hand"))
+
+    def needed(self, wanted: float) -> NeededEpsilon | None:
+        """Return the ε that an accuracy in percent needs; None until the whole curve is there."""
+        private = self.figure.private
+        if private is None or not private.whole:
+            return None
+        return needed_epsilon(private.epsilons, private.draws, wanted / 100)
+
+    def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
+        runs, best, custom = here(results, "private"), here(results, "best"), here(results, "hand")
+        said = "Computing…" if runs is None or best is None else text.cost_by_group(values, facts, runs, best)
+        return said if custom is None else f"{said} {text.custom_runs(custom)}"
+
+    def to_pin(self, values: ExploreValues, facts: GroupFacts, results: Results) -> Answer | None:
+        runs, best, custom = here(results, "private"), here(results, "best"), here(results, "hand")
+        if runs is None or best is None or custom is None:
+            return None
+        curves = [(self.figure.curve.data, BLUE), (self.figure.hand.data, CUSTOM.color)]
+        dots = [(spread(runs["accuracy"]), BLUE), (spread(custom), CUSTOM.color)]
+        return Answer(
+            text.pinned_numbers(runs["accuracy"], float(best["accuracy"]), custom),
+            tuple(Curve(shown["epsilon"], shown["mean"], color) for shown, color in curves),
+            tuple(Dot(values.epsilon, mean, low, high, color) for (mean, low, high), color in dots),
+            "90% of runs",
+        )
+
+    def make_room(self, pinned: Sequence[Dot]) -> None:
+        self._drawn = None  # the axis is fitted anew
+        self.figure.make_room([end for dot in pinned for end in (dot.low, dot.high)])
+
+    def clear(self) -> None:
+        self._drawn = None
+        self.figure.clear()
+
+
+class SelectionCard(Card[ExploreValues, BinaryFacts]):
+    """Selection probabilities of the best features."""
+
+    draw = SelectionFigure
+    in_browser = True
+    _relation = ""
+    name, title, caption = "selection", "Selection probabilities", text.CAPTIONS["selection"]
+
+    def lay_out(self, facts: BinaryFacts) -> None:
+        self.figure.show_dataset(facts.names, facts.scores["count"], facts.scores["mutual_information"])
+
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        if values.relation != self._relation:
+            self._relation = values.relation
+            self.figure.show_unit(*(facts.unit[kind, self._relation] for kind in ("count", "mutual_information")))
+
+    @classmethod
+    def browser_tables(cls, values: ExploreValues) -> dict[str, pd.DataFrame]:
+        data = dataset(values.dataset)
+        schema = data.schema
+        counts = contingency(data.X_train, data.y_train, schema.n_classes)
+        public = PublicFacts.of(schema, values.relation)
+        T = min(values.n_features, schema.n_features)
+        # two sets of T features differ in at most K of them
+        K, epsilon = min(T, schema.n_features - T), values.epsilon * values.selection_share
+        scores = {kind: scores_from_counts(counts, kind) for kind in ("count", "mutual_information")}
+        figure = SelectionFigure()
+        figure.show_dataset(data.feature_names, scores["count"], scores["mutual_information"])
+        shown = figure.shown.data
+        table = {"y": shown["y"], "name": shown["name"]}
+        for kind, each in scores.items():
+            weight = epsilon / (K * public.change_range(kind)) if K else 0.0
+            table[kind] = inclusion_probabilities(weight * each, T)[shown["index"]]
+        return {"selection-drawn": pd.DataFrame(table)}
+
+    def clear(self) -> None:
+        self._relation = ""
+        empty(self.figure.drawn)
+
+
+class RocCard(Card[ExploreValues, BinaryFacts]):
+    """Exact and private ROC curves of one custom model."""
+
+    draw = RocFigure
+    name, title, caption = "roc", "Private ROC curve", text.CAPTIONS["roc"]
+
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        # the point of the main picture does not wait for it
+        return {("roc", DEFERRED): Task(compute.roc, values.roc_key())}
+
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        self.clear()
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        for curves in results.values():
+            self.figure.show(curves)
+
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
+        curves = results.get(("roc", DEFERRED))
+        return "Computing…" if curves is None else text.roc_readout(curves)
+
+
+class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
+    """Mean accuracy over ε and number of features, one task a row."""
+
+    draw = MapFigure
+    name, title, caption = "map", "Number of features", text.CAPTIONS["map"]
+
+    def lay_out(self, facts: BinaryFacts) -> None:
+        ends = sorted((facts.majority, facts.non_private))
+        self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
+
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        chosen = Task(compute.custom_accuracy, values.custom_key(values.epsilon))
+        return {("chosen", IMMEDIATE): chosen, **self.rows(values, facts)}
+
+    @kept_but_for("epsilon")
+    def rows(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the map."""
+        ladder = feature_ladder(facts.n_features)
+        return {("map", t): Task(compute.map_row, values.map_key(t)) for t in ladder}
+
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        self.figure.current.data = {"epsilon": [values.epsilon], "n_features": [values.n_features]}
+
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
+        best = self.figure.best.data
+        return text.map_readout(values, best, results["chosen", IMMEDIATE]) if len(best["epsilon"]) else ""
 
 
 class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
@@ -52,41 +329,41 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     settings: ExploreSettings
     facts_of = staticmethod(measures.facts)
     controls: ExploreControls
-    kinds = (MainCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
+    kinds = (MainCard, SelectionCard, RocCard, MapCard)
     main_card = "cost"
     details = ("selection", "roc", "map")
+    has_more = False
     sources = ("answer-state", "sweep-state")
     readout_name = "{}-readout"
     what = "curves"
     controls_kind = ExploreControls
-    # of which curve the page has said which ε is needed, and for which accuracy
+    # the curve and the target accuracy of which the page shows the needed ε
     _needed_of: tuple[int, bool, float] | None = None
-    # the accuracy whose ε the marker goes to once the curve is there
-    _aim: float | None = None
+    # the target accuracy to whose ε the marker moves once the curve is there
+    _target: float | None = None
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
-        # of each data set, relation and ε, which levers have been tried by hand, and the best accuracy
+        # of each data set, relation and ε, the custom models that were tried, and their accuracies
         self._tried: dict[tuple, dict[tuple, float]] = {}
         super().__init__(settings, pool)
-        self.controls.on_goal = self._aim_at
-        settings.param.watch(self._forget_aim, ["epsilon", "dataset"])
+        self.controls.on_target = self._aim_at
+        settings.param.watch(self._forget_target, ["epsilon", "dataset"])
         self.risk.stylesheets = [*self.risk.stylesheets, RISK_STYLE]
         self.headline.param.update(stylesheets=[BOX_STYLE, COST_STYLE], margin=(0, 0, 12, 0))
         self._open()
 
     def _open(self) -> None:
-        """Fill the picture and its sentence with what ships, so that they come with the document."""
-        values = self.values()
+        """Fill the picture and its sentence with results that ship, so that they come with the document."""
+        values, main_card = self.values(), self._picture
         self._keep_shipped(values.dataset)
-        main_card = self._picture
-        main_card.figure.begin(values.epsilon)
         if main_card.open(values):
             self._opened = values.dataset
-            facts = shipped.first_facts(values.dataset)
+            facts = shipped_facts(values.dataset)
             assert facts is not None
             results = {self.main_card: self._chosen(main_card.work(values, facts))}
             self.headline.object = self.words(values, facts, results)
             self._read_out(self.main_card, main_card.readout(values, facts, results[self.main_card]))
+        main_card.figure.begin(values.epsilon)
         self.show_risk()
 
     def still_steps(self) -> Mapping[float, str]:
@@ -101,64 +378,49 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         return []  # beside the picture
 
     def connect(self) -> list[Any]:
-        browser = self.controls.tell_browser("browser-controls", "epsilon", "n_features", "selection_share", "wanted")
+        browser = self.controls.tell_browser("browser-controls", "epsilon", "n_features", "selection_share")
         self._browser, cost = browser, self._picture.figure
-        names = ("plot", "curve", "hand", "draws", "gap", "dots", "names", "marker", "point", "goal", "goal_words")
-        of_cost = {name: getattr(cost, name) for name in names}
-        sources = (browser, cost.draws, cost.hand, cost.names, cost.goal_words)
-        main_card = run_script(MAIN_CARD, {"controls": browser, **of_cost}, *sources)
-        # where its words find room
-        for model, ends in ((cost.plot, ("inner_width", "inner_height")), (cost.plot.y_range, ("start", "end"))):
-            for name in ends:
-                model.js_on_change(name, main_card)
-        run_script(RUNS, {"plot": cost.plot, "draws": cost.draws, "one": cost.one}, cost.draws, browser)
+        names = ("plot", "curve", "hand", "draws", "gap", "dots", "marker", "point", "target_label")
+        arguments = {"controls": browser, **{name: getattr(cost, name) for name in names}}
+        moved = run_script(COST_SCRIPT, arguments, browser, cost.draws, cost.hand, cost.target_label)
+        cost.plot.js_on_change("inner_width", moved)
         dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
         dragged.on_change("data", self._dragged)
         arguments = {"controls": browser, "dragged": dragged, "marker": cost.marker, "steps": list(EPSILONS)}
-        cost.marker.js_on_change("location", CustomJS(args=arguments, code=DRAG))
-        aimed = ColumnDataSource({"wanted": [self.settings.wanted]}, name="cost-goal-dragged")
-        aimed.on_change("data", self._goal_dragged)
-        arguments = {"controls": browser, "dragged": aimed, "goal": cost.goal, "range": cost.plot.y_range}
-        cost.goal.js_on_change("location", CustomJS(args=arguments, code=DRAG_GOAL))
-        return [browser, dragged, aimed]
+        cost.marker.js_on_change("location", CustomJS(args=arguments, code=DRAG_SCRIPT))
+        cost.target.on_change("location", self._target_dragged)
+        return [browser, dragged]
 
     def connect_card(self, card: Card[ExploreValues, BinaryFacts]) -> None:
-        if isinstance(card, MapCard | AccuracyCard):
-            self._card(SelectionCard)  # its script moves their markers
-        elif isinstance(card, SelectionCard):
+        if isinstance(card, SelectionCard):
             selection = card.figure
-            arguments = {
-                "controls": self._browser,
-                "scores": selection.scores,
-                "shown": selection.shown,
-                "unit": selection.unit,
-                "selection": selection.drawn,
-                "uniform": selection.uniform,
-                "readout": self.readouts["selection"],
-            }
-            run_script(SCRIPT, arguments, self._browser, selection.unit)
+            names = ("scores", "shown", "unit", "uniform")
+            arguments = {"controls": self._browser, **{name: getattr(selection, name) for name in names}}
+            arguments |= {"selection": selection.drawn, "readout": self.readouts["selection"]}
+            run_script(SELECTION_SCRIPT, arguments, self._browser, selection.unit)
 
     def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Take the ε to which the marker was dragged."""
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
             self.report("epsilon", problem)
 
-    def _goal_dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
-        """Take the accuracy to which the goal was dragged, as its slider would."""
-        self.controls.widgets["wanted"].value = float(new["wanted"][0])
+    def _target_dragged(self, _attribute: str, _old: Any, new: float) -> None:
+        """Take the accuracy to which the target's line was dragged, to half a percent, as its slider would."""
+        if new != self._picture.figure.placed:
+            self.controls.widgets["wanted"].value = min(max(round(200 * new) / 2, 50.0), 100.0)
 
     def _aim_at(self, wanted: float) -> None:
         """Move the marker to the ε that an accuracy needs, at once or when the curve is there."""
-        self._aim = wanted
+        self._target = wanted
         interval = self._picture.needed(wanted)
         if interval is not None:
-            self._aim = None
+            self._target = None
             reached = [epsilon for epsilon in EPSILONS if epsilon >= interval.epsilon * (1 - 1e-9)]
             if reached:
                 self.settings.epsilon = reached[0]
 
-    def _forget_aim(self, _event: Any) -> None:
-        self._aim = None
+    def _forget_target(self, _event: Any) -> None:
+        self._target = None
 
     @property
     def _picture(self) -> MainCard:
@@ -168,11 +430,10 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
 
     @classmethod
     def shipped_results(cls, values: ExploreValues) -> Mapping[Task, Any]:
-        """Return what ships of the values' data set."""
-        return shipped.results(values.dataset, values.relation, values.seed)
+        return shipped_results(values.dataset, values.relation, values.seed)
 
     def _keep_shipped(self, name: str) -> None:
-        self.pool.keep(shipped.results(name, shipped.RELATION, shipped.SEED))
+        self.pool.keep(shipped_results(name, compute.RELATION, compute.SEED))
 
     async def facts(self, values: ExploreValues) -> BinaryFacts:
         self._keep_shipped(values.dataset)
@@ -184,26 +445,21 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         if self._needed_of == (id(curve[0]), curve[1], wanted):
             return
         self._needed_of = id(curve[0]), curve[1], wanted
-        if self._aim is not None:
-            self._aim_at(self._aim)
+        if self._target is not None:
+            self._aim_at(self._target)
         interval = self._picture.needed(wanted)
-        self.controls.needed.object = words.needed(interval, max(curve[0]["mean"], default=0.0))
-        figure.say_goal(words.goal(wanted, interval))
+        self.controls.needed.object = text.needed_text(interval, max(curve[0]["mean"], default=0.0))
+        figure.label_target(wanted, text.target_label(wanted, interval))
 
     def words(self, values: ExploreValues, facts: GroupFacts, results: Mapping[str, Results]) -> str:
         shown = results.get(self.main_card, {})
         self._show_needed(values.wanted)
-        runs, exact, best, hand = (here(shown, name) for name in ("private", "exact", "best", "hand"))
-        reached = None if hand is None else float(hand.mean())
+        runs, exact, best, custom = (here(shown, name) for name in ("private", "exact", "best", "hand"))
+        reached = None if custom is None else float(custom.mean())
         tried = self._tried.setdefault((values.dataset, values.relation, values.epsilon), {})
         if reached is not None:
-            tried[values.by_hand()] = reached
+            tried[values.custom_model()] = reached
         most = max(tried.values()) if len(tried) > 1 else None
         default = None if runs is None else float(runs["accuracy"].mean())
-        self.controls.by_hand.object = words.by_hand(reached, default, most)
-        return words.headline(values, facts, runs, exact, best)
-
-    def adopt(self, task: Task, result: Any) -> None:
-        """Keep a statistic that a worker has made."""
-        if task.function is measures.statistic:
-            measures.adopt(task.arguments, result)
+        self.controls.custom.object = text.custom_against_default(reached, default, most)
+        return text.headline(values, facts, runs, exact, best)

@@ -1,33 +1,274 @@
-"""What the Noise page plots, as arrays. No data set is involved, and nothing takes longer than a few milliseconds."""
+"""The settings of the page Noise, and its computations as arrays. Each takes a few milliseconds and no data set."""
 
 import math
+import re
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import param
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpml.mechanisms import Gaussian, Laplace, NormGamma
-from dpml.mechanisms.smooth.admissible import cauchy_scale
+from dpml.mechanisms import Gaussian, Geometric, Laplace
+from dpml.mechanisms.smooth import (
+    Cauchy,
+    cauchy_scale,
+    global_sensitivity,
+    local_sensitivity,
+    sensitivity_envelope,
+    smooth_sensitivity,
+    statistic,
+)
+from dpml.mechanisms.smooth.admissible import StudentT
 from dpml.registry import method, of_family
-from dpml_app.pages.noise.models import Numbers, has_scale, model, vector_draws, vector_log_density
-from dpml_app.pages.noise.settings import NOISE_EPSILONS
+from dpml_app.core.values import PageValues, declared_by
+from dpml_app.settings import EPSILONS, Shared, choice, number, text
 
 Floats = NDArray[np.float64]
+Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε
+DELTAS = tuple(float(f"1e-{power}") for power in range(12, 1, -1))
+REACHES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
+TOUCHED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+BETA_SHARES = {"1/50": 0.02, "1/20": 0.05, "1/12": 1 / 12, "1/6": 1 / 6, "1/4": 0.25, "1/3": 1 / 3, "1/2": 0.5}
+BETA_SHARES |= {"3/4": 0.75, "9/10": 0.9}
+# of one number every norm is the same noise as Laplace
+MECHANISMS = {each.key: each.title for each in of_family("noise", "number") if "p" not in each.options}
+RELATIONS = {"replace-one": "Replace one point", "add-remove": "Add or remove one point"}
+STATISTICS = {"median": "Median", "mean": "Mean", "trimmed_mean": "Trimmed mean", "variance": "Variance"}
 RIVALS = ("laplace", "geometric", "staircase", "gaussian")
-CHOICES = tuple(each.key for each in of_family("noise", "choice"))
-CANDIDATES = 5
-CELLS = 80
-# releases that are drawn of a count, and in how many stacks
+DEGREES = method("student", "noise").options["degrees"]
+# samples of a count, and the number of their stacks
 DROPS, STACKS = 150, 40
-HELD = (0.5, 0.9, 0.99)
-# largest errors, in units of Δ/ε
-ERRORS = np.linspace(0, 25, 501)
+# samples of a statistic of the points
+SPREAD = 60
+
+# ---- points -------------------------------------------------------------------------------------------------------
+
+LOWER, UPPER, STEPS = 0.0, 100.0, 10  # bounds, and steps in a unit
+SIZES = (10, 20, 50, 100, 200)
+PRESETS = {
+    "bell": "Bell",
+    "equal": "All equal",
+    "skewed": "Skewed",
+    "clumps": "Two clumps",
+    "outlier": "One outlier",
+}
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_MOST = round((UPPER - LOWER) * STEPS)
+
+
+def preset(name: str, size: int) -> NDArray[np.float64]:
+    """Return `size` points of a preset: quantiles of its distribution, so that no seed is needed.
+
+    >>> preset("clumps", 4).tolist()
+    [21.6, 28.4, 71.6, 78.4]
+    """
+    p = (np.arange(size) + 0.5) / size
+    if name == "equal":
+        x = np.full(size, 50.0)
+    elif name == "bell":
+        x = 50 + 12 * stats.norm.ppf(p)
+    elif name == "skewed":
+        x = 5 - 14 * np.log1p(-p)
+    elif name == "clumps":
+        half = stats.norm.ppf((np.arange(size // 2) + 0.5) / (size // 2))
+        x = np.concatenate([25 + 5 * half, 75 + 5 * half])
+    else:
+        x = np.append(35 + 4 * stats.norm.ppf((np.arange(size - 1) + 0.5) / (size - 1)), 97.0)
+    return np.round(np.clip(x, LOWER, UPPER) * STEPS) / STEPS
+
+
+def encode(points: NDArray[np.float64]) -> str:
+    """Return two characters a point, after a letter that keeps a link from being read as a number.
+
+    Examples
+    --------
+    >>> encode(np.array([0.0, 3.6, 100.0]))
+    'p0010rs'
+    """
+    steps = np.rint((np.asarray(points) - LOWER) * STEPS).astype(int)
+    return "p" + "".join(_DIGITS[k // 36] + _DIGITS[k % 36] for k in steps)
+
+
+def decode(code: str) -> NDArray[np.float64]:
+    """Return the points of a code.
+
+    >>> decode("p0010rs").tolist()
+    [0.0, 3.6, 100.0]
+    """
+    return np.array([int(code[i : i + 2], 36) for i in range(1, len(code), 2)]) / STEPS + LOWER
+
+
+def is_code(code: object) -> bool:
+    """Return whether a text is a code of 2 to 200 points, or empty.
+
+    >>> is_code("p0010rs"), is_code("pzz00"), is_code("p001")
+    (True, False, False)
+    """
+    if not isinstance(code, str):
+        return False
+    if code == "":
+        return True
+    if not re.fullmatch("p([0-9a-z]{2}){2,200}", code):
+        return False
+    return all(int(code[i : i + 2], 36) <= _MOST for i in range(1, len(code), 2))
+
+
+def heights(size: int) -> NDArray[np.float64]:
+    """Return arbitrary heights of the points, which keep near points apart for the pointer."""
+    return np.asarray(0.1 + 0.8 * ((np.arange(size) * 0.6180339887498949) % 1.0))
+
+
+# ---- settings -----------------------------------------------------------------------------------------------------
+
+
+class Points(param.String):
+    """Points on a line, two characters each, or an empty text for those of the preset."""
+
+    allowed = "empty, or p and two characters 0-9, a-z for each of 2 to 200 points, each up to rs (100.0)"
+
+    def _validate_value(self, val: Any, allow_None: bool) -> None:
+        super()._validate_value(val, allow_None)
+        if not is_code(val):
+            raise ValueError(f"points must be {self.allowed}")
+
+
+@dataclass(frozen=True)
+class NoiseValues(PageValues):
+    """All settings that the page Noise depends on, and the arguments of its computations."""
+
+    noise_mechanism: str = choice("laplace", MECHANISMS, "Mechanism")
+    noise_epsilon: float = choice(1.0, EPSILONS, "ε of the noise")
+    noise_sensitivity: int = number(1, (1, 20), "Sensitivity Δ")
+    noise_delta: float = choice(1e-6, DELTAS, "δ of Gaussian noise")
+    noise_beta: str = choice("1/6", list(BETA_SHARES), "β as a share of ε")
+    noise_draws: int = number(2000, (500, 10_000), "Samples of noise")
+    noise_seed: int = number(0, (0, 2**31 - 1), "Seed of the noise")
+    noise_reach: int = choice(10, REACHES, "Axis range ±")
+    noise_touched: int = choice(1, TOUCHED, "Changed numbers k")
+    noise_measure: str = choice("mean", {"mean": "Mean", "q95": "95% quantile"}, "Size of the noise")
+    noise_statistic: str = choice("median", STATISTICS, "Statistic")
+    noise_trim: int = number(5, (0, 50), "Trimmed points per end m")
+    noise_relation: str = choice("replace-one", RELATIONS, "Neighbouring tables")
+    noise_size: int = choice(50, SIZES, "Number of points")
+    noise_preset: str = choice("bell", PRESETS, "Initial points")
+    noise_points: str = text("", "Points", Points)
+
+    def mechanism_key(self) -> tuple[str, Numbers]:
+        """Return the mechanism, and its ε, Δ, δ and share of β."""
+        share = BETA_SHARES[self.noise_beta]
+        return self.noise_mechanism, (self.noise_epsilon, self.noise_sensitivity, self.noise_delta, share)
+
+    def smooth_key(self) -> tuple:
+        """Return the arguments of `smooth`."""
+        of_points = encode(points_of(self)), self.noise_statistic, self.noise_relation, self.noise_trim
+        return (*of_points, self.noise_epsilon, BETA_SHARES[self.noise_beta], self.noise_seed)
+
+
+@declared_by(NoiseValues)
+class NoiseSettings(Shared):
+    """The settings of the page Noise."""
+
+
+def points_of(settings: Any) -> Floats:
+    """Return the points of settings or of their values."""
+    if settings.noise_points:
+        return decode(settings.noise_points)
+    return preset(settings.noise_preset, settings.noise_size)
+
+
+# ---- noise of one number ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Model:
+    """The noise of one number: a mechanism, and the smooth sensitivity for one that is scaled by it."""
+
+    mechanism: Any
+    smooth: float | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the noise is a whole number."""
+        return isinstance(self.mechanism, Geometric)
+
+    @property
+    def unit(self) -> float:
+        """The unit of the mechanism's sizes."""
+        return 1.0 if self.smooth is None else self.smooth
+
+    def draw(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Return draws of the noise, by the library."""
+        at = (0,) if self.smooth is None else (0.0, self.smooth)
+        return np.asarray(self.mechanism.release(*at, rng=rng, draws=draws), dtype=float)
+
+    def log_density(self, x: Any) -> Floats:
+        """Return the log density (log probability of a whole number)."""
+        if self.whole:
+            return self.mechanism.log_probability(x, 0)
+        at = (0,) if self.smooth is None else (0.0, self.smooth)
+        return self.mechanism.log_density(x, *at)
+
+    def tail(self, t: Any) -> Floats:
+        """Return P(|noise| > t) for t >= 0."""
+        return self.mechanism.tail(np.asarray(t) / self.unit)
+
+    def quantile(self, tail: float) -> float:
+        """Return the smallest t with P(|noise| > t) <= `tail`."""
+        return self.unit * self.mechanism.tail_size(tail)
+
+    @property
+    def mean_size(self) -> float:
+        """Return E|noise|; infinite for Cauchy noise."""
+        return self.unit * self.mechanism.mean_size
+
+    def shares(self, edges: Floats) -> Floats:
+        """Return the probability of each bin (edges[i], edges[i+1]]; no edge lies on a jump of a whole number."""
+        return self.mechanism.bin_probabilities(np.asarray(edges) / self.unit)
+
+
+def model(name: str, epsilon: float, sensitivity: float, delta: float, beta: float, numbers: int = 1) -> Model:
+    """Return the noise of one of `numbers` numbers, each of which one person can move by `sensitivity`.
+
+    Laplace and geometric noise are scaled to the sum of the moves, Gaussian noise to its Euclidean length. Staircase,
+    Cauchy and Student's t noise are for one number, so each number gets its share of ε (and β, with Δ the smooth
+    sensitivity).
+
+    Parameters
+    ----------
+    name : str
+        A key of `MECHANISMS`.
+    beta : float
+        β as a share of ε.
+
+    Raises
+    ------
+    InvalidParameter
+        If Student's t or Cauchy noise has no scale at this β.
+    """
+    share = epsilon / numbers
+    if name == "geometric":
+        return Model(Geometric(epsilon, int(sensitivity * numbers)))
+    if name == "laplace":
+        return Model(Laplace(epsilon, sensitivity * numbers))
+    if name == "gaussian":
+        return Model(Gaussian(epsilon, delta, sensitivity * math.sqrt(numbers)))
+    if name == "cauchy":
+        return Model(Cauchy(share, beta * share), sensitivity)
+    if name == "student":
+        return Model(StudentT(share, beta * share, DEGREES), sensitivity)
+    return Model(method(name, "noise").make(share, sensitivity=sensitivity))
+
+
+def has_scale(name: str, beta: float) -> bool:
+    """Return whether a mechanism has a scale at this share of β: Student's t noise with d degrees needs β < ε/d."""
+    return name != "student" or beta < 1 / DEGREES
 
 
 class Histogram(NamedTuple):
-    """Shares of draws by bin, beside what they should be; `low` and `high` hold 95 % of such experiments."""
+    """Shares of samples by bin, with the exact shares; `low` and `high` hold 95% of such experiments."""
 
     edges: Floats
     share: Floats
@@ -53,7 +294,7 @@ def bin_edges(reach: float, whole: bool) -> Floats:
 
 
 def histogram(name: str, settings: Numbers, reach: float, draws: int, seed: int) -> Histogram:
-    """Return how draws of one number's noise fall into bins, and how they should."""
+    """Return the shares of samples of one number's noise by bin, and the exact shares."""
     noise = model(name, *settings)
     sample = noise.draw(draws, np.random.default_rng(seed))
     edges = bin_edges(reach, noise.whole)
@@ -123,71 +364,7 @@ def pair(name: str, settings: Numbers, seed: int) -> Pair:
     )
 
 
-class Plane(NamedTuple):
-    """Draws of a pair, the log10 density on a grid relative to its largest value, and contour levels by share held."""
-
-    x: Floats
-    y: Floats
-    grid: Floats
-    axis: Floats
-    levels: tuple[float, ...]
-
-
-@lru_cache(maxsize=64)
-def _levels(name: str, settings: Numbers) -> tuple[float, ...]:
-    """Return the log densities above which the stated shares of 40,000 draws lie."""
-    pair = vector_draws(name, settings, 40_000, np.random.default_rng(12345))
-    logs = vector_log_density(name, settings, pair[:, 0], pair[:, 1])
-    return tuple(float(v) for v in np.quantile(logs, [1 - h for h in HELD]))
-
-
-def plane(name: str, settings: Numbers, reach: float, draws: int, seed: int) -> Plane:
-    """Return draws of two numbers' noise with their density; `settings` are ε, Δ, δ and β's share."""
-    pair = vector_draws(name, settings, draws, np.random.default_rng(seed))
-    axis = (np.arange(CELLS) + 0.5) / CELLS * 2 * reach - reach
-    logs = vector_log_density(name, settings, axis[None, :], axis[:, None])
-    peak = float(vector_log_density(name, settings, np.zeros(1), np.zeros(1))[0])
-    scale = math.log(10)
-    levels = tuple((level - peak) / scale for level in _levels(name, settings))
-    return Plane(pair[:, 0], pair[:, 1], (logs - peak) / scale, axis, levels)
-
-
-def largest_tail(name: str, settings: Numbers, queries: int, t: Floats) -> Floats | None:
-    """Return P(largest of `queries` noises > t); one person counts in one query. None: no closed form is known."""
-    epsilon, sensitivity = settings[:2]
-    if name == "norm-inf":
-        # the largest coordinate is the norm itself, a gamma variable
-        return stats.gamma(queries, scale=NormGamma(epsilon, sensitivity, queries, math.inf).scale).sf(t)
-    if name in ("norm-2", "norm-10"):
-        return None
-    with np.errstate(divide="ignore"):
-        return -np.expm1(queries * np.log1p(-model(name, *settings).tail(t)))
-
-
-def tails(name: str, settings: Numbers, queries: int) -> dict[str, Floats]:
-    """Return P(largest error > t) over t = `ERRORS`·Δ/ε: Laplace noise's, its bound, and the chosen one's if known."""
-    t = ERRORS * settings[1] / settings[0]
-    exact = largest_tail("laplace", settings, queries, t)
-    assert exact is not None
-    curves = {"exact": exact, "bound": np.minimum(queries * np.exp(-ERRORS), 1.0)}
-    if name not in ("laplace", "norm-1") and has_scale(name, settings[3]):
-        own = largest_tail(name, settings, queries, t)
-        if own is not None:
-            curves["own"] = own
-    return curves
-
-
-def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: float) -> tuple[float, float]:
-    """Return the error of Antonova's Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
-
-    Exact: the t with (1 - exp(-tε/Δ))^D = 1 - p.
-
-    >>> [round(t, 4) for t in accuracy_bounds(1, 1, 1000, 0.05)]
-    [9.9035, 9.878]
-    """
-    scale = Laplace(epsilon, sensitivity).scale
-    exact = -math.log(-math.expm1(math.log1p(-failure) / queries))
-    return math.log(queries / failure) * scale, exact * scale
+# ---- curves against ε ---------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=512)
@@ -198,7 +375,7 @@ def _gaussian_size(epsilon: float, delta: float, measure: str) -> float:
 
 
 def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> dict[str, Floats]:
-    """Return, by mechanism and over `NOISE_EPSILONS`, the mean or the 95 % quantile of one number's error.
+    """Return, by mechanism and over `EPSILONS`, the mean or the 95 % quantile of one number's error.
 
     One person moves `touched` numbers by `sensitivity` each. NaN stands where the quantile is 0: more than 95 % of
     whole numbers are then exactly right.
@@ -206,7 +383,7 @@ def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> d
     by_name = {}
     for name in RIVALS:
         sizes = []
-        for epsilon in NOISE_EPSILONS:
+        for epsilon in EPSILONS:
             if name == "gaussian":
                 sizes.append(_gaussian_size(epsilon, delta, measure) * sensitivity * math.sqrt(touched))
                 continue
@@ -216,32 +393,14 @@ def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> d
     return by_name
 
 
-@lru_cache(maxsize=4096)
-def _choice_loss(name: str, ratio: float) -> float:
-    """Return the expected loss, in gaps, of candidates that lie 0, 1, 2, ... gaps below the best; ratio = gap·ε/Δ."""
-    losses = np.arange(CANDIDATES, dtype=float)
-    mechanism = method(name, "noise")
-    return float(mechanism.kind(ratio, 1.0, **mechanism.options).probabilities(-losses) @ losses)
-
-
-def choice_losses(gap: float, sensitivity: float) -> dict[str, Floats]:
-    """Return the expected loss of each private choice over `NOISE_EPSILONS`, in units of the score.
-
-    Five candidates, each `gap` below the one before; a record moves scores one way, by up to `sensitivity` (votes
-    under add/remove), so that every mechanism's range of the change is `sensitivity`.
-    """
-    ratios = [float(f"{gap * e / sensitivity:.12g}") for e in NOISE_EPSILONS]
-    return {name: gap * np.array([_choice_loss(name, r) for r in ratios]) for name in CHOICES}
-
-
-def true_cost(scale: Floats, beta: Floats) -> Floats:
+def actual_epsilon(scale: Floats, beta: Floats) -> Floats:
     """Return the ε that Cauchy noise of this scale per unit of β-smooth sensitivity costs.
 
     The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.admissible`).
 
     Examples
     --------
-    >>> true_cost(np.array([6.0, 2**0.5]), np.array([1 / 6, 1 / 6])).round(3).tolist()
+    >>> actual_epsilon(np.array([6.0, 2**0.5]), np.array([1 / 6, 1 / 6])).round(3).tolist()
     [0.226, 0.693]
     """
     scale, beta = np.asarray(scale, dtype=float), np.asarray(beta, dtype=float)
@@ -251,10 +410,55 @@ def true_cost(scale: Floats, beta: Floats) -> Floats:
 
 
 def calibrations(share: float) -> dict[str, tuple[Floats, Floats]]:
-    """Return, for each Cauchy calibration and over `NOISE_EPSILONS`, the scale and the ε that it truly costs."""
-    epsilons = np.array(NOISE_EPSILONS)
+    """Return, for each Cauchy calibration and over `EPSILONS`, the scale and the ε actual ε."""
+    epsilons = np.array(EPSILONS)
     by_name = {}
     for name in (each.key for each in of_family("noise", "cauchy")):
         scale = np.array([cauchy_scale(e, share * e, name) for e in epsilons])
-        by_name[name] = scale, true_cost(scale, share * epsilons)
+        by_name[name] = scale, actual_epsilon(scale, share * epsilons)
     return by_name
+
+
+# ---- sensitivity of the points ------------------------------------------------------------------------------------
+
+
+class Smooth(NamedTuple):
+    """Sensitivities of a statistic of points, and noise scaled by them; `terms` are exp(-βk)·A(k), largest at `best`.
+
+    `widths` has, for ``smooth`` (Cauchy) and ``global`` (Laplace) noise, the half-widths that hold 50% and 90%, and
+    `samples` samples of both. `off` keeps samples of about one value apart.
+    """
+
+    points: Floats
+    value: float
+    envelope: Floats
+    terms: Floats
+    best: int
+    levels: dict[str, float]
+    widths: dict[str, tuple[float, float]]
+    samples: dict[str, Floats]
+    off: Floats
+
+
+def smooth(code: str, kind: str, relation: str, trim: int, epsilon: float, share: float, seed: int) -> Smooth:
+    """Return the sensitivities of a statistic of the points of a code, and the noise of its release."""
+    points, beta = decode(code), share * epsilon
+    trim = trim if kind == "trimmed_mean" else 0
+    sample = kind, points, LOWER, UPPER
+    envelope = sensitivity_envelope(*sample, beta, relation, trim, distances=len(points) + 1)
+    levels = {
+        "local": local_sensitivity(*sample, relation, trim),
+        "smooth": smooth_sensitivity(*sample, beta, relation, trim),
+        "global": global_sensitivity(kind, LOWER, UPPER, len(points), relation, trim),
+    }
+    sizes = {"smooth": cauchy_scale(epsilon, beta) * levels["smooth"], "global": levels["global"] / epsilon}
+    widths = {
+        "smooth": (math.tan(0.25 * math.pi) * sizes["smooth"], math.tan(0.45 * math.pi) * sizes["smooth"]),
+        "global": (math.log(2) * sizes["global"], math.log(10) * sizes["global"]),
+    }
+    value, rng, unit = statistic(*sample, trim), np.random.default_rng(seed), Cauchy(1.0, 1 / 6)
+    samples = {"smooth": value + sizes["smooth"] * unit.release(0.0, 1.0, rng=rng, draws=SPREAD) / unit.scale}
+    samples["global"] = value + sizes["global"] * Laplace(1.0).release(0.0, rng=rng, draws=SPREAD)
+    off = rng.uniform(-0.3, 0.3, SPREAD)
+    best = int(np.argmax(envelope.terms))
+    return Smooth(points, value, envelope.sensitivity, envelope.terms, best, levels, widths, samples, off)

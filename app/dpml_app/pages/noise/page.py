@@ -1,23 +1,258 @@
-"""The Noise page: what the noise of each mechanism looks like, and what it costs.
-
-The server answers every change at once, for nothing here takes longer than some milliseconds; the browser computes what
-depends on the dragged points.
-"""
+"""The page Noise: the noise of each mechanism, and its size. The server answers every change at once."""
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
-from dpml_app.core.card import IMMEDIATE, Card, Results
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from dpml_app.compat import answer_soon
+from dpml_app.core.card import IMMEDIATE, WHOLE, Card, ResultKey, Results, figure_pane, line
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.data.facts import NoFacts
-from dpml_app.pages.noise import words
-from dpml_app.pages.noise.controls import NoiseControls
-from dpml_app.pages.noise.count import CountCard
-from dpml_app.pages.noise.draws import CalibrationsCard, ChoicesCard, DrawsCard, RivalsCard, TailsCard
-from dpml_app.pages.noise.lesson_figures import figure, lesson_plot
-from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
-from dpml_app.pages.noise.smooth import SmoothCard
+from dpml_app.drawing.styles import REFERENCE
+from dpml_app.pages.noise import compute, text
+from dpml_app.pages.noise.compute import (
+    BETA_SHARES,
+    LOWER,
+    SIZES,
+    UPPER,
+    NoiseSettings,
+    NoiseValues,
+    encode,
+    has_scale,
+    model,
+    points_of,
+)
+from dpml_app.pages.noise.figures import (
+    CALIBRATION_STYLES,
+    RIVAL_STYLES,
+    CountFigure,
+    CurveFigure,
+    HistogramFigure,
+    SmoothFigures,
+)
+from dpml_app.pages.noise.lesson import figure, lesson_plot
+from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import risk
+from dpml_app.work.pool import Task
+
+# the settings of a mechanism
+MECHANISM = frozenset({"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"})
+Curves = Mapping[str, np.ndarray]
+
+
+class NoiseControls(Controls):
+    """The widgets of the page; three of them move a point without a pointer."""
+
+    settings: NoiseSettings
+    in_top = "noise_epsilon"
+    seed = "noise_seed"
+
+    def lay_out(self) -> None:
+        """Make the widgets beside the picture and under "Advanced"."""
+        self.side = pn.Column(self.add("noise_mechanism"), self.add("noise_sensitivity"), self.redraw, **WHOLE)
+        self.advanced = pn.Column(
+            self.add("noise_delta"),
+            note("Probability that the guarantee of Gaussian noise fails."),
+            self.add("noise_beta", pmui.DiscreteSlider),
+            note("Smoothness of the sensitivity that scales Cauchy and Student's t noise."),
+            self.add("noise_draws"),
+            self.add("noise_seed", pmui.IntInput),
+            **WHOLE,
+        )
+
+    def in_cards(self) -> None:
+        for name in ("noise_measure", "noise_relation"):
+            self.add(name, pmui.RadioBoxGroup, inline=True)
+        for name in ("noise_epsilon", "noise_reach", "noise_touched", "noise_statistic", "noise_trim"):
+            self.add(name)
+        for name in ("noise_preset", "noise_size"):
+            self.add(name, before=self._forget_points)
+        point = pmui.IntInput(label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
+        value: Any = pmui.FloatSlider(label="Value of the point", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
+        answer_soon(value)
+        back = pmui.Button(label="Reset points", variant="outlined", **WIDE)
+        back.on_click(self._reset_points)
+        point.param.watch(self._show_value, "value")
+        value.param.watch(self._move, "value")
+        self.point, self.value = point, value
+        self.widgets |= {"point": point, "value": value, "back": back}
+        self.settings.param.watch(self._show_value, ["noise_points", "noise_preset", "noise_size"])
+        self._show_value()
+
+    def _forget_points(self, event: Any) -> None:
+        """Forget dragged points when other initial points are chosen, but not when a link brings both."""
+        if event.new not in (self.settings.noise_preset, self.settings.noise_size):
+            self._reset_points(event)
+
+    def _reset_points(self, _event: Any) -> None:
+        self.settings.noise_points = ""
+
+    def _index(self) -> int:
+        return min(max(int(self.point.value or 1), 1), len(points_of(self.settings))) - 1
+
+    def _show_value(self, *_events: Any) -> None:
+        """Show the value of the chosen point, which a drag may have changed."""
+        points = points_of(self.settings)
+        self.point.end, self.value.value = len(points), float(points[self._index()])
+
+    def _move(self, event: Any) -> None:
+        points, index = points_of(self.settings), self._index()
+        if abs(points[index] - event.new) > 1e-9:
+            points[index] = event.new
+            self.settings.noise_points = encode(points)
+
+
+class MechanismCard(Card[NoiseValues, NoFacts]):
+    """A card about the noise of one number, which Student's t noise has at a small β only."""
+
+    def refusal(self, values: NoiseValues, facts: NoFacts) -> str:
+        return "" if has_scale(values.noise_mechanism, BETA_SHARES[values.noise_beta]) else text.NO_SCALE
+
+
+class CountCard(MechanismCard):
+    """Two densities, their overlap, and releases that fall one by one."""
+
+    draw = CountFigure
+    name, title, caption = "count", "Count with and without you", text.CAPTIONS["count"]
+    depends = MECHANISM | {"noise_seed"}
+
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        return {("pair", IMMEDIATE): Task(compute.pair, (*values.mechanism_key(), values.noise_seed))}
+
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
+        self.figure.show(now["pair", IMMEDIATE], values.noise_epsilon, values.noise_sensitivity, values.noise_seed)
+
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
+        return text.count_readout(values, results["pair", IMMEDIATE])
+
+
+class DrawsCard(MechanismCard):
+    """Samples of the noise in bars, and the exact shares."""
+
+    draw = HistogramFigure
+    name, title, caption = "draws", "Noise distribution", text.CAPTIONS["draws"]
+    controls = ("noise_reach",)
+    depends = MECHANISM | {"noise_draws", "noise_seed", "noise_reach"}
+
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        drawn = values.noise_reach, values.noise_draws, values.noise_seed
+        return {("draws", IMMEDIATE): Task(compute.histogram, (*values.mechanism_key(), *drawn))}
+
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
+        self.figure.show(now["draws", IMMEDIATE])
+
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
+        name, numbers = values.mechanism_key()
+        return text.draws_readout(values, model(name, *numbers), results["draws", IMMEDIATE])
+
+
+def _at_chosen(values: NoiseValues, curves: Curves) -> dict[str, float]:
+    """Return the value of each curve at the chosen ε."""
+    place = EPSILONS.index(values.noise_epsilon)
+    return {name: float(curve[place]) for name, curve in curves.items()}
+
+
+class RivalsCard(Card[NoiseValues, NoFacts]):
+    """The size of each mechanism's noise against ε."""
+
+    draw = partial(CurveFigure, "noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
+    name, title, caption = "rivals", "Noise size by mechanism", text.CAPTIONS["rivals"]
+    controls = ("noise_touched", "noise_measure")
+    depends = frozenset({"noise_epsilon", "noise_sensitivity", "noise_delta", *controls})
+
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        key = values.noise_sensitivity, values.noise_delta, values.noise_touched, values.noise_measure
+        return {("curves", IMMEDIATE): Task(compute.rival_sizes, key)}
+
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
+        self.figure.show(now["curves", IMMEDIATE], values.noise_epsilon)
+
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
+        return text.rivals_readout(values, _at_chosen(values, results["curves", IMMEDIATE]))
+
+
+class CalibrationsCard(Card[NoiseValues, NoFacts]):
+    """The scale of each calibration of Cauchy noise, and its actual ε, against ε."""
+
+    name, title, caption = "calibrations", "Three calibrations of Cauchy noise", text.CAPTIONS["calibrations"]
+    wide = True
+    depends = frozenset({"noise_epsilon", "noise_beta"})
+
+    def __init__(self) -> None:
+        scales = CurveFigure("noise-scales", CALIBRATION_STYLES, "Cauchy scale per unit of S (log scale)", (-3, 3))
+        costs = CurveFigure("noise-costs", CALIBRATION_STYLES, "actual ε (log scale)", (-3, 2))
+        ends = [EPSILONS[0] / 2, EPSILONS[-1] * 2]
+        costs.plot.line(ends, ends, color=REFERENCE, line_width=2, line_dash="dotted")
+        super().__init__(scales, costs)
+
+    def content(self) -> list[Any]:
+        return [line(*map(figure_pane, self.plots), least=480)]
+
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        return {("curves", IMMEDIATE): Task(compute.calibrations, (BETA_SHARES[values.noise_beta],))}
+
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
+        for i, f in enumerate(self.figures):
+            f.show({name: pair[i] for name, pair in now["curves", IMMEDIATE].items()}, values.noise_epsilon)
+
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
+        place = EPSILONS.index(values.noise_epsilon)
+        pairs = {name: (scale[place], cost[place]) for name, (scale, cost) in results["curves", IMMEDIATE].items()}
+        return text.calibrations_readout(values, pairs)
+
+
+class SmoothCard(Card[NoiseValues, NoFacts]):
+    """The points, the envelope of their sensitivities, and samples of two releases.
+
+    `settings`: receives dragged points, and with them the link.
+    """
+
+    name, title, caption = "smooth", "Smooth sensitivity of your points", text.CAPTIONS["smooth"]
+    wide = True
+    controls = (
+        "noise_preset",
+        "noise_size",
+        "noise_statistic",
+        "noise_trim",
+        "noise_relation",
+        "point",
+        "value",
+        "back",
+    )
+    depends: ClassVar[frozenset[str]] = frozenset(
+        {"noise_epsilon", "noise_beta", "noise_seed", "noise_points", *controls[:5]}
+    )
+
+    def __init__(self, settings: NoiseSettings | None = None):
+        super().__init__()
+        self.settings, self.figure = settings, SmoothFigures()
+        self.plots = [self.figure.line, self.figure.envelope, self.figure.release]
+        self.figure.points.on_change("data", self._dragged)
+
+    def content(self) -> list[Any]:
+        points, envelope, release = map(figure_pane, self.plots)
+        return [line(pn.Column(points, release, **WHOLE), envelope, least=480)]
+
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        return {("smooth", IMMEDIATE): Task(compute.smooth, values.smooth_key())}
+
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
+        # what is dragged meanwhile is in the settings already
+        self.figure.show_points(points_of(self.settings or values))
+        self.figure.show(now["smooth", IMMEDIATE], values.noise_statistic)
+
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
+        return text.smooth_readout(values, results["smooth", IMMEDIATE])
+
+    def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        x = np.clip(np.asarray(new["x"], dtype=float), LOWER, UPPER)
+        if self.settings is not None and encode(x) != encode(points_of(self.settings)):
+            self.settings.noise_points = encode(x)
 
 
 class NoisePage(CardPage[NoiseValues, NoFacts]):
@@ -30,13 +265,12 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     question = "How much noise protects one person?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values smaller errors."
     settings: NoiseSettings
-    kinds = (CountCard, DrawsCard, RivalsCard, TailsCard, SmoothCard, ChoicesCard, CalibrationsCard)
+    kinds = (CountCard, DrawsCard, RivalsCard, SmoothCard, CalibrationsCard)
     sources = ("noise-state", "noise-work")
     readout_name = "noise-{}-readout"
     controls_kind = NoiseControls
     main_card = "count"
     details = ("draws", "rivals")
-
     risk_of = ("noise_epsilon", "relation")
 
     def show_risk(self) -> None:
@@ -48,7 +282,7 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
 
     def words(self, values: NoiseValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         pair = results.get(self.main_card, {}).get(("pair", IMMEDIATE))
-        return self.cards[self.main_card].refusal(values, facts) if pair is None else words.headline(pair)
+        return self.cards[self.main_card].refusal(values, facts) if pair is None else text.headline(pair)
 
     def make(self, kind: type[Card]) -> Card:
-        return kind(self.settings, self.readouts["smooth"]) if kind is SmoothCard else kind()
+        return SmoothCard(self.settings) if kind is SmoothCard else kind()

@@ -1,34 +1,153 @@
-"""The Select page: private feature selection, from the weights of one feature to the accuracy of a classifier.
+"""The page Feature selection: selection probabilities, and the accuracy of a classifier on the selected features.
 
-Three speeds. The browser draws probabilities and coins. The server answers every change with words, one drawn set, and
-the counts of the feature that is clicked. F1 and accuracy come from the worker processes; a newer request makes the
-older one stop.
+The server answers every change with the exact probabilities and one sample. Workers compute the accuracies.
 """
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bokeh.models import ColumnDataSource
+import numpy as np
+import panel_material_ui as pmui
 
-from dpml_app.core.card import Card, Results
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.card_page import CardPage
-from dpml_app.drawing.figure import FONT, run_script, script
-from dpml_app.pages.select import compute, words
-from dpml_app.pages.select.chosen import ChosenCard, CoinsCard, FeatureCard
-from dpml_app.pages.select.chosen_figure import ChosenFigures
-from dpml_app.pages.select.compute import SelectFacts
-from dpml_app.pages.select.controls import SelectControls
-from dpml_app.pages.select.curves import AccuracyCard, F1Card
-from dpml_app.pages.select.leads import LeadsCard
-from dpml_app.pages.select.lesson_figures import figure, lesson_plot
-from dpml_app.pages.select.settings import SelectSettings, SelectValues
-from dpml_app.work.pool import Pool
-
-SCRIPT = script("drawing/kernels.js", "pages/select/page.js").replace("FONT", FONT)
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.core.widgets import COLUMNS, DIE, WIDE, Controls
+from dpml_app.data import measures
+from dpml_app.data.facts import BinaryFacts
+from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.pages.select import compute, text
+from dpml_app.pages.select.compute import KINDS, SelectSettings, SelectValues, expected_best, places
+from dpml_app.pages.select.figures import SCORE_STYLES, TOP, AccuracyFigure, ChosenFigure, CoinsFigure
+from dpml_app.pages.select.lesson import figure, lesson_plot
+from dpml_app.work.pool import Task
 
 
-class SelectPage(CardPage[SelectValues, SelectFacts]):
+class SelectControls(Controls):
+    """The widgets of the page."""
+
+    settings: SelectSettings
+    in_top = "n_features"
+    most_classes = 2
+
+    def beside(self) -> list:
+        return [self.add("selection_share", format="0%")]
+
+    def in_cards(self) -> None:
+        self.add("n_features")
+        self.add("select_order", pmui.RadioBoxGroup, inline=True)
+        again = pmui.Button(label="Resample set", icon=DIE, variant="outlined", **WIDE)
+        again.on_click(self._resample)
+        self.widgets["select_draw"] = again
+        self.add("select_calibration", pmui.RadioBoxGroup)
+        self.add("select_methods", sx=COLUMNS)
+
+    def _resample(self, _event: Any) -> None:
+        self.settings.select_draw = (self.settings.select_draw + 1) % 2**31
+
+
+class ChosenCard(Card[SelectValues, BinaryFacts]):
+    """Selection probabilities of the features, best first, and one sample."""
+
+    draw = ChosenFigure
+    name, title, caption = "chosen", "Selection probabilities", text.CAPTIONS["chosen"]
+    controls = ("select_order", "select_draw")
+
+    def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        name, order, key = values.dataset, values.select_order, values.selection_key()
+        setting = values.select_calibration, *key
+        sample = Task(compute.one_set, (name, order, *setting, values.seed, values.select_draw))
+        return {(kind, IMMEDIATE): Task(compute.inclusion, (name, kind, *setting)) for kind in KINDS} | {
+            ("set", IMMEDIATE): sample,
+            ("costs", IMMEDIATE): Task(compute.actual_epsilon, (name, order, *key)),
+        }
+
+    def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
+        chances = {kind: now[kind, IMMEDIATE] for kind in KINDS}
+        self.figure.show(facts, values.select_order, chances, now["set", IMMEDIATE])
+
+    def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
+        p, costs = results[values.select_order, IMMEDIATE], results["costs", IMMEDIATE]
+        _, spent, T = values.selection_key()
+        best = expected_best(facts.scores[values.select_order], p, T)
+        return text.selection_readout(values.select_order, spent, values, p, best, costs)
+
+    def to_pin(self, values: SelectValues, facts: BinaryFacts, results: Results) -> Answer | None:
+        scores, p = facts.scores[values.select_order], results[values.select_order, IMMEDIATE]
+        _, spent, T = values.selection_key()
+        shown, color = p[places(scores)[:TOP]], SCORE_STYLES[values.select_order].color
+        return Answer(
+            text.pinned_numbers(expected_best(scores, p, T), T, len(p), spent),
+            (Curve(shown, np.arange(1, len(shown) + 1), color),),
+            (Dot(float(shown[0]), 1, 1, 1, color),),
+        )
+
+    def make_room(self, pinned: Sequence[Dot]) -> None:
+        self.figure.make_room([dot.x for dot in pinned])
+
+
+class CoinsCard(Card[SelectValues, BinaryFacts]):
+    """Each feature in a selection of its own."""
+
+    draw = CoinsFigure
+    name, title, caption = "coins", "Score against sensitivity", text.CAPTIONS["coins"]
+    controls = ("select_calibration",)
+
+    def lay_out(self, facts: BinaryFacts) -> None:
+        self.figure.show_dataset(facts)
+
+    def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        setting = values.select_calibration, *values.selection_key()
+        return {(kind, IMMEDIATE): Task(compute.coins, (values.dataset, kind, *setting)) for kind in KINDS}
+
+    def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
+        self.figure.show(facts, values.relation, {kind: now[kind, IMMEDIATE] for kind in KINDS})
+
+    def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
+        return text.coins_readout(facts, values, {kind: results[kind, IMMEDIATE] for kind in KINDS})
+
+
+class AccuracyCard(CurvesCard[SelectValues, BinaryFacts]):
+    """Every chosen method over T, beside the results that do not depend on it."""
+
+    draw = AccuracyFigure
+    name, title, caption = "accuracy", "Accuracy by number of features", text.CAPTIONS["accuracy"]
+    controls = ("select_methods",)
+
+    def lay_out(self, facts: BinaryFacts) -> None:
+        self.figure.show_references(facts, compute.selector_ladder(facts.n_features)[-1])
+
+    def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        data, runs = (values.dataset, values.relation), (values.draws, values.seed)
+        references: dict[ResultKey, Task] = {
+            ("all", 0): Task(compute.accuracy_of_all, (*data, values.epsilon, *runs)),
+            ("best", 0): Task(compute.best, (*data, values.epsilon, *runs)),
+            # one run, for all are alike
+            (text.WITHOUT, WORKER): Task(compute.accuracy_of_all, (*data, compute.NO_NOISE, 1, values.seed)),
+        }
+        return references | {
+            (method, T): Task(compute.accuracy, values.accuracy_key(method, T))
+            for method in values.select_methods
+            for T in compute.selector_ladder(facts.n_features)
+        }
+
+    def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
+        self.figure.name_methods(values.select_methods)
+        self.figure.marker.location = values.n_features
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        exact = here(results, text.WITHOUT)
+        self.figure.show_exact(None if exact is None else float(exact[0]))
+        super().show(results, wanted)
+
+    def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
+        by_method: dict[str, dict[Any, Any]] = {}
+        for (method, T), runs in results.items():
+            by_method.setdefault(method, {})[T] = runs
+        return text.accuracy_readout(values, by_method)
+
+
+class SelectPage(CardPage[SelectValues, BinaryFacts]):
     """The page of one session."""
 
     page_id = "select"
@@ -38,39 +157,14 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     question = "Which features does private selection keep?"
     lead = "Drag <b>T</b>, the number of selected features."
     settings: SelectSettings
-    facts_of = staticmethod(compute.facts)
-    kinds = (ChosenCard, FeatureCard, CoinsCard, F1Card, AccuracyCard, LeadsCard)
+    facts_of = staticmethod(measures.facts)
+    kinds = (ChosenCard, CoinsCard, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"
-    what = "F1 and accuracy"
+    what = "accuracies"
     controls_kind = SelectControls
     main_card = "chosen"
-    details = ("feature", "coins")
+    details = ("coins",)
 
-    def __init__(self, settings: SelectSettings, pool: Pool):
-        self.chosen = ChosenFigures()
-        super().__init__(settings, pool)
-
-    def make(self, kind: type[Card]) -> Card:
-        return kind(self.chosen) if issubclass(kind, ChosenCard | CoinsCard) else kind()
-
-    def connect(self) -> list[Any]:
-        browser = self.controls.tell_browser("select-browser", "epsilon", "n_features", "selection_share")
-        chosen = self.chosen
-        draw = run_script(SCRIPT, {**chosen.sources(), "controls": browser}, browser, chosen.now, chosen.every)
-        for end in ("inner_width", "outer_width"):
-            chosen.plot.js_on_change(end, draw)
-        # Present writes larger
-        chosen.labels.glyph.js_on_change("text_font_size", draw)
-        chosen.rows.selected.on_change("indices", partial(self._tapped, chosen.best))
-        for kind, source in chosen.drawn.items():
-            source.selected.on_change("indices", partial(self._tapped, chosen.shown[kind]))
-        return [browser, chosen.now, chosen.every, chosen.best]
-
-    def _tapped(self, source: ColumnDataSource, _attribute: str, _old: list[int], new: list[int]) -> None:
-        """Show the feature whose row or dot was clicked; a row of several has none."""
-        if new and new[0] < len(source.data["index"]):
-            self.settings.select_feature = int(source.data["index"][new[0]]) + 1
-
-    def words(self, values: SelectValues, facts: SelectFacts, results: Mapping[str, Results]) -> str:
-        return words.headline(values, facts, results.get(self.main_card, {}))
+    def words(self, values: SelectValues, facts: BinaryFacts, results: Mapping[str, Results]) -> str:
+        return text.headline(values, facts, results.get(self.main_card, {}))

@@ -1,0 +1,77 @@
+"""The plot and the figures of the page Feature selection in lessons."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpml_app.core.lesson_figures import Figures
+from dpml_app.data import measures
+from dpml_app.drawing.styles import style_of
+from dpml_app.drawing.sweep import Line, Sweep, band
+from dpml_app.pages.select import compute
+from dpml_app.pages.select.compute import SelectSettings, SelectValues
+from dpml_app.settings import EPSILONS
+
+
+def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sweep:
+    """Return the recall of private selection, or the accuracy of its features."""
+    kinds = {"mask-count": "count", "mask-mi": "mutual_information"}
+    if card == "accuracy":
+        values = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
+        lines = []
+        for selector in kinds:
+            draws = []
+            for epsilon in values:
+                key = replace(SelectValues.of(settings), epsilon=epsilon).accuracy_key(selector, settings.n_features)
+                draws.append(100 * compute.accuracy(*key))
+            lines.append(band(style_of(selector, "selector"), draws))
+        title = f"Test accuracy (%) with {settings.n_features} privately selected features"
+        return Sweep(title, "ε", values, settings.epsilon, lines, percent=True)
+    best = measures.facts(settings.dataset).scores["mutual_information"]
+    lines = []
+    for selector, kind in kinds.items():
+        shares = []
+        for epsilon in EPSILONS:
+            spent = epsilon * settings.selection_share
+            key = settings.dataset, kind, settings.select_calibration, settings.relation, spent, settings.n_features
+            shares.append(100 * compute.expected_best(best, compute.inclusion(*key), settings.n_features))
+        lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in shares]))
+    title = f"Selected share (%) of the {settings.n_features} best features by mutual information"
+    return Sweep(title, "ε", EPSILONS, settings.epsilon, lines, percent=True)
+
+
+figure = Figures()
+
+
+@figure
+def span(s: Any, kind: str) -> float:
+    """Return how far the best feature's score is from the worst."""
+    return float(np.ptp(measures.facts(s.dataset).scores[kind]))
+
+
+@figure
+def step(s: Any, kind: str) -> float:
+    """Return by how much one record moves a score at most."""
+    return float(measures.facts(s.dataset).unit[kind, s.relation])
+
+
+@figure
+def chosen(s: Any, chosen_by: str, judged_by: str) -> float:
+    """Return how many of the T best features by one score a selection by another has on average."""
+    spent = s.epsilon * s.selection_share
+    p = compute.inclusion(s.dataset, chosen_by, s.select_calibration, s.relation, spent, s.n_features)
+    return compute.expected_best(measures.facts(s.dataset).scores[judged_by], p, s.n_features)
+
+
+figure |= {
+    # the number of sensitivities between the best and the worst feature
+    "steps": lambda s, kind: span(s, kind) / step(s, kind),
+    # how many of the T best features a random selection has on average
+    "chosen-blindly": lambda s: s.n_features**2 / measures.facts(s.dataset).n_features,
+    # accuracy in percent of a classifier on the features of a selector
+    "accuracy-of": lambda s, selector: (
+        100 * float(compute.accuracy(*SelectValues.of(s).accuracy_key(selector, s.n_features)).mean())
+    ),
+}

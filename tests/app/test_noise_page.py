@@ -1,0 +1,303 @@
+"""What the Noise page plots is what the mechanisms do: densities against draws, bounds against enumeration."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from dpml_app.pages.noise import compute as noise_compute
+from dpml_app.pages.noise import text as noise_text
+from dpml_app.pages.noise.compute import (
+    BETA_SHARES,
+    LOWER,
+    MECHANISMS,
+    PRESETS,
+    SIZES,
+    UPPER,
+    NoiseSettings,
+    NoiseValues,
+    actual_epsilon,
+    bin_edges,
+    calibrations,
+    decode,
+    encode,
+    histogram,
+    is_code,
+    model,
+    pair,
+    points_of,
+    preset,
+    rival_sizes,
+    smooth,
+)
+from dpml_app.pages.noise.page import NoiseControls
+from dpml_app.settings import EPSILONS
+from dpml_app.state import Settings
+
+from dpml.mechanisms.smooth import (
+    global_sensitivity,
+    local_sensitivity,
+    sensitivity_envelope,
+    smooth_sensitivity,
+    statistic,
+)
+from dpml.mechanisms.smooth.admissible import Cauchy, cauchy_scale
+
+NUMBERS = (0.7, 2, 1e-5, 1 / 6)  # ε, Δ, δ, β's share
+each_mechanism = pytest.mark.parametrize("name", MECHANISMS)
+
+
+@each_mechanism
+@pytest.mark.parametrize("numbers", [1, 2])
+def test_tail_is_that_of_the_density_and_of_the_draws(name, numbers):
+    noise = model(name, *NUMBERS, numbers)
+    t = np.array([0.0, 0.4, 1.0, 3.3, 8.0, 21.0])
+    if noise.whole:
+        k = np.arange(-2000, 2001)
+        p = np.exp(noise.log_density(k))
+        exact = [p[np.abs(k) > x].sum() for x in t]
+    else:
+        # in pieces of a step: a staircase jumps
+        exact = [1 - 2 * _area(noise, x) for x in t]
+    assert noise.tail(t) == pytest.approx(exact, abs=1e-7)
+    draws = np.abs(noise.draw(40_000, np.random.default_rng(1)))
+    share = (draws[:, None] > t).mean(axis=0)
+    assert np.abs(share - noise.tail(t)).max() < 0.01
+    if math.isfinite(noise.mean_size):
+        assert draws.mean() == pytest.approx(noise.mean_size, rel=0.05)
+
+
+def _area(noise, x):
+    """Return the integral of the density from 0 to x, in pieces that end where a staircase jumps."""
+    m = noise.mechanism
+    jumps = [(j + g) * m.sensitivity for j in range(30) for g in (0.0, m.gamma)] if hasattr(m, "gamma") else []
+    cuts = np.unique(np.clip([*jumps, *np.linspace(0, x, 60), 0, x], 0, x))
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    middle, half = (cuts[1:] + cuts[:-1]) / 2, np.diff(cuts) / 2
+    return float(half @ np.exp(noise.log_density(middle[:, None] + half[:, None] * nodes)) @ weights)
+
+
+@each_mechanism
+@pytest.mark.parametrize("tail", [0.9, 0.5, 0.05, 1e-4])
+def test_quantile_is_the_smallest_with_the_tail(name, tail):
+    noise = model(name, *NUMBERS)
+    t = noise.quantile(tail)
+    assert noise.tail(t) <= tail * (1 + 1e-9)
+    if noise.whole:
+        assert t == 0 or noise.tail(t - 1) > tail
+    else:
+        assert noise.tail(t) == pytest.approx(tail)
+
+
+@each_mechanism
+def test_bars_of_draws_end_where_they_should(name):
+    found = histogram(name, NUMBERS, 20, 4000, 3)
+    inside = (found.share >= found.low) & (found.share <= found.high)
+    assert inside.mean() > 0.85
+    assert found.exact.sum() <= 1 + 1e-12
+    assert found.share.sum() + found.beyond == pytest.approx(1)
+    assert (found.low <= found.exact).all()
+
+
+@each_mechanism
+@pytest.mark.parametrize("moved", [1, 4])
+def test_two_densities_of_a_count_overlap_and_differ_as_the_mechanism_says(name, moved):
+    epsilon, _, *rest = NUMBERS
+    found, noise = pair(name, (epsilon, moved, *rest), 0), model(name, epsilon, moved, *rest)
+    # the overlap, by its definition, over all that is not out of reach
+    far = min(noise.quantile(1e-6), 1e5)
+    x = np.arange(-far, moved + far + 1) if noise.whole else np.linspace(-far, moved + far, 2_000_001)
+    both = np.exp(np.minimum(noise.log_density(x), noise.log_density(x - moved)))
+    exact = both.sum() if noise.whole else np.trapezoid(both, x)
+    assert found.overlap == pytest.approx(exact, abs=2e-3)
+    at_most = epsilon * (1 + 1e-9)
+    if name != "gaussian":  # which may exceed it with probability δ
+        assert np.abs(found.log_ratios).max() <= at_most
+    logs = noise.log_density(found.releases - moved) - noise.log_density(found.releases)
+    assert found.log_ratios == pytest.approx(logs)
+    low, high = found.ends
+    # the axis holds 95 % of the noise, and no more than a number on either side
+    assert noise.tail(moved - low) <= 0.05 + 1e-9
+    assert noise.tail(-low) == pytest.approx(0.05) or noise.whole
+    assert high == pytest.approx(moved - low)
+    assert len(found.releases) > 0.8 * noise_compute.DROPS
+    assert ((found.places > low) & (found.places < high)).all()
+    assert len(set(zip(found.places, found.heights, strict=True))) == len(found.places), "no dot hides another"
+    assert (np.abs(found.places - found.releases) <= (high - low) / noise_compute.STACKS + 0.5).all()
+
+
+def test_words_of_a_count_say_the_overlap_and_the_attacker_s_success():
+    # Laplace noise for ε = 1: they share exp(-1/2), so an attacker is right in 1 - exp(-1/2)/2
+    found = pair("laplace", (1.0, 1, 1e-6, 1 / 6), 0)
+    assert found.overlap == pytest.approx(math.exp(-0.5))
+    text = noise_text.headline(found)
+    assert "<b>60.7%</b>" in text
+    assert "<b>69.7%</b> of the time" in text
+    values = NoiseValues.of(NoiseSettings(noise_mechanism="gaussian"))
+    assert "e^ε = <b>2.72</b>" in noise_text.count_readout(values, found)
+    assert "δ = 1e-06" in noise_text.count_readout(values, found)
+
+
+@pytest.mark.parametrize("reach", [1, 2, 5, 50, 100, 1000])
+def test_bins_of_whole_numbers_hold_equally_many(reach):
+    edges = bin_edges(reach, True)
+    held = np.diff(np.searchsorted(np.arange(-2000, 2001), edges))
+    assert len(set(held)) == 1
+    assert held[0] % 2 == 1
+    assert (edges == -edges[::-1]).all()
+    assert len(edges) < 70
+
+
+def test_staircase_never_has_the_larger_mean_than_laplace_for_one_number():
+    sizes = rival_sizes(1, 1e-6, 1, "mean")
+    assert (sizes["staircase"] <= sizes["laplace"]).all()
+    assert (sizes["geometric"] <= sizes["staircase"]).all()
+    many = rival_sizes(1, 1e-6, 1000, "mean")
+    assert (many["gaussian"] < many["laplace"]).all()
+
+
+def test_size_grows_with_sensitivity():
+    one, five = (rival_sizes(s, 1e-6, 3, "q95") for s in (1, 5))
+    for name in ("laplace", "staircase", "gaussian"):
+        assert five[name] == pytest.approx(5 * one[name])
+
+
+@pytest.mark.parametrize("name", ["exact", "algorithm-1", "theorem-2"])
+def test_cost_of_a_calibration_is_the_library_s(name):
+    scale, cost = calibrations(1 / 6)[name]
+    for at in (0, 10, 20, 30):
+        noise = Cauchy(EPSILONS[at], EPSILONS[at] / 6, name)
+        assert (scale[at], cost[at]) == (pytest.approx(noise.scale), pytest.approx(noise.cost))
+
+
+@pytest.mark.parametrize("share", BETA_SHARES.values())
+def test_exact_calibration_costs_its_claim_and_no_more(share):
+    for epsilon in EPSILONS:
+        cost = actual_epsilon(cauchy_scale(epsilon, share * epsilon), share * epsilon)
+        assert cost == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_published_constants_break_where_beta_is_too_large():
+    at = EPSILONS.index(0.1)
+    for share, broken in ((0.9, True), (1 / 6, False)):
+        found = {name: (scale[at], cost[at]) for name, (scale, cost) in calibrations(share).items()}
+        text = noise_text.calibrations_readout(SimpleNamespace(noise_epsilon=0.1, noise_beta="x"), found)
+        assert ("Claim violated" in text) == broken == (found["algorithm-1"][1] > 0.1)
+
+
+# ---- sensitivity of the points ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("kind", ["median", "trimmed_mean", "variance"])
+def test_sensitivities_of_points_are_the_librarys(kind, relation):
+    code, epsilon, share, trim = encode(preset("clumps", 20)), 0.5, 1 / 6, 3
+    found, beta = smooth(code, kind, relation, trim, epsilon, share, 4), share * epsilon
+    trim = trim if kind == "trimmed_mean" else 0
+    x = preset("clumps", 20)
+    whole = global_sensitivity(kind, LOWER, UPPER, 20, relation, trim)
+    level = smooth_sensitivity(kind, x, LOWER, UPPER, beta, relation, trim)
+    local = local_sensitivity(kind, x, LOWER, UPPER, relation, trim)
+    assert found.levels == {"local": local, "smooth": level, "global": whole}
+    assert found.value == statistic(kind, x, LOWER, UPPER, trim)
+    envelope = sensitivity_envelope(kind, x, LOWER, UPPER, beta, relation, trim, distances=21)
+    assert found.terms == pytest.approx(envelope.terms)
+    assert found.terms[found.best] == pytest.approx(level)
+    # Laplace noise for the global sensitivity holds 90% within log(10) times its scale
+    assert found.widths["global"][1] == pytest.approx(math.log(10) * whole / epsilon)
+    # half of Cauchy noise is within its scale
+    assert found.widths["smooth"][0] == pytest.approx(cauchy_scale(epsilon, beta) * level)
+
+
+def test_samples_of_a_release_lie_in_their_intervals():
+    found = [smooth(encode(preset("bell", 20)), "median", "replace-one", 0, 1.0, 1 / 6, seed) for seed in range(40)]
+    for row in ("smooth", "global"):
+        for share, width in zip((0.5, 0.9), found[0].widths[row], strict=True):
+            inside = np.mean([np.abs(one.samples[row] - one.value) <= width for one in found])
+            assert inside == pytest.approx(share, abs=0.04)
+
+
+def test_smooth_readout_compares_both_releases():
+    def said(**settings):
+        values = NoiseValues.of(NoiseSettings(**settings))
+        return noise_text.smooth_readout(values, smooth(*values.smooth_key()))
+
+    assert "times <b>less</b> than Laplace noise with global sensitivity" in said()
+    assert "times <b>more</b>" in said(noise_preset="clumps", noise_size=10, noise_statistic="mean")
+    assert "leaves none of 10" in said(noise_statistic="trimmed_mean", noise_trim=5, noise_size=10)
+
+
+# ---- points and settings --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("size", SIZES)
+def test_presets_come_back_from_their_code(name, size):
+    points = preset(name, size)
+    assert len(points) == size
+    assert is_code(encode(points))
+    assert (decode(encode(points)) == points).all()
+
+
+@pytest.mark.parametrize("code", ["p", "p00", "p001", "q0000", "pzz00", 5, None, "p" + "00" * 201, "p00 0"])
+def test_bad_codes_are_refused(code):
+    assert not is_code(code)
+    with pytest.raises(ValueError, match="points"):
+        NoiseSettings(noise_points=code)
+
+
+def test_preset_and_size_put_the_points_back_and_the_slider_moves_one():
+    settings = Settings(noise_size=20)
+    controls = NoiseControls(settings, lambda *_: None)
+    controls.point.value = 3
+    controls.value.value = 99.0
+    assert points_of(settings)[2] == 99.0
+    assert is_code(settings.noise_points)
+    controls.widgets["noise_preset"].value = "clumps"
+    assert settings.noise_points == ""
+    assert controls.value.value == preset("clumps", 20)[2]
+    controls.point.value = 15
+    controls.widgets["noise_size"].value = 10
+    assert len(points_of(settings)) == 10
+    controls.value.value = 1.0  # point 15 is gone: the last one moves
+    assert points_of(settings)[9] == 1.0
+
+
+def test_words_claim_what_was_computed():
+    values = NoiseValues.of(NoiseSettings())
+    text = noise_text.rivals_readout(values, {"laplace": 1.0, "geometric": 0.85, "staircase": 0.96, "gaussian": 3.4})
+    assert "<b>Geometric</b>, 11.5% smaller" in text
+    assert "needs whole numbers" in text
+    text = noise_text.rivals_readout(values, {"laplace": 1.0, "geometric": 0.0, "staircase": 0.9, "gaussian": 3.4})
+    assert "Geometric 0" in text
+
+
+def test_points_of_a_link_are_drawn(alone):
+    alone.enter("noise", "&noise_size=20&noise_points=p0010rs5050&noise_gap=5&noise_mechanism=norm-2")
+    assert alone.array("noise-points", "x") == pytest.approx([0, 3.6, 100, 18, 18])
+    said = " ".join([*alone.faults, *alone.alerts])
+    # a setting and a mechanism of earlier versions
+    assert "noise_gap: unknown setting" in said
+    assert "noise_mechanism = norm-2 is not allowed" in said
+    # dragged in the browser
+    source = alone.sources["noise-points"]
+
+    async def drag():
+        source.data = {**source.data, "x": [0.0, 3.6, 120.0, 18.0, 55.54]}
+
+    alone._run(drag)
+    assert points_of(alone.page.settings) == pytest.approx([0, 3.6, 100, 18, 55.5])
+
+
+def test_wrong_values_and_impossible_noise_are_named(alone):
+    alone.enter("noise", "&noise_points=pzz00&noise_epsilon=7&noise_touched=3&noise_size=20")
+    said = " ".join([*alone.faults, *alone.alerts])
+    for wrong in ("noise_points = pzz00", "noise_epsilon = 7", "noise_touched = 3"):
+        assert f"{wrong} is not allowed" in said
+    assert len(alone.array("noise-points", "x")) == 20
+    alone.enter("noise", "&noise_mechanism=student&noise_beta=1/2")
+    assert "needs β below ε/3" in alone.text
+    assert len(alone.array("noise-bars", "share")) == len(alone.array("noise-drops", "x")) == 0
+    alone.act(noise_beta="1/4")
+    assert len(alone.array("noise-bars", "share")) > 0
+    assert "Student's t" in alone.text

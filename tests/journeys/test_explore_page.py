@@ -1,0 +1,93 @@
+"""The page Privacy cost in a browser: the library's numbers, and a slider while workers compute."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from dpml.datasets import load
+from dpml.selection import MaskSelector, inclusion_probabilities
+from dpml.studies.accuracy import SelectedNBStudy
+
+pytestmark = pytest.mark.browser
+
+
+# ε, its share for the choice, T and relation
+CHOICES = [
+    (0.1, 0.5, 20, "add-remove"),
+    (10, 0.95, 1, "replace-one"),
+    (2, 0.2, 83, "add-remove"),
+    (1, 0.5, 84, "add-remove"),
+]
+
+
+def test_browser_computes_the_same_probabilities_as_the_library(app):
+    data, found = load("census"), None
+    for epsilon, share, n_features, relation in CHOICES:
+        query = f"&epsilon={epsilon}&selection_share={share}&n_features={n_features}&relation={relation}&draws=10"
+        if found is None:
+            app.enter("explore", query)
+        else:
+            app.visit(query)
+            app.wait_for_other("selection-drawn", found)
+        found = app.written("selection-drawn")
+        names = app.read("selection-drawn")["name"]
+        places = [data.feature_names.index(name) for name in names]
+        assert len(set(names)) == 20
+        for kind in ("count", "mutual_information"):
+            study = SelectedNBStudy(data, kind, relation=relation)
+            selector = MaskSelector(epsilon * share, n_features, kind, relation=relation)
+            weight = selector.weight(data.schema) if n_features < 84 else 0.0
+            expected = inclusion_probabilities(weight * study.scores, n_features)
+            drawn = partial(lambda kind: app.array("selection-drawn", kind).tolist(), kind)
+            app.check_becomes(drawn, pytest.approx(expected[places].tolist(), abs=1e-9))
+            best = np.sort(study.scores)[::-1][:n_features]
+            sure = expected[study.scores > best[-1]].sum()
+            tied = expected[study.scores == best[-1]]
+            kept = sure + tied.sum() * (best == best[-1]).sum() / len(tied)
+            app.wait_for_text(f"{kept:.1f}")
+
+
+# the same script on a table that is wider
+@pytest.mark.full
+@pytest.mark.data
+def test_browser_computes_the_same_probabilities_for_600_features(app, data_home):
+    app.open("?dataset=xwindows&epsilon=10&selection_share=0.95&n_features=50&draws=10")
+    data = load("xwindows")
+    places = [data.feature_names.index(name) for name in app.read("selection-drawn")["name"]]
+    for kind in ("count", "mutual_information"):
+        study = SelectedNBStudy(data, kind)
+        weight = MaskSelector(9.5, 50, kind).weight(data.schema)
+        expected = inclusion_probabilities(weight * study.scores, 50)
+        assert app.array("selection-drawn", kind) == pytest.approx(expected[places], abs=1e-9)
+
+
+def test_marker_follows_epsilon_and_zoom_is_kept(app):
+    app.open("?dataset=toy&draws=20")
+    app.page.evaluate("Bokeh.documents[0].get_model_by_name('roc').y_range.setv({start: 0.7, end: 0.8})")
+    app.press("ε", "ArrowRight", "ArrowRight")
+    chosen = float(app.query["epsilon"])
+    assert chosen == 0.16
+    there = "(chosen) => Bokeh.documents[0].get_model_by_name('cost-marker').location === chosen"
+    app.page.wait_for_function(there, arg=chosen)
+    app.check_becomes(lambda: app.read("map-current"), {"epsilon": [chosen], "n_features": [20]})
+    app.wait_for_text("At ε = 0.16")
+    app.wait_for_text("1.18")  # e to the 0.16, never rounded down
+    app.press("Threshold percentile", "ArrowRight")
+    zoom = app.page.evaluate("(({start, end}) => [start, end])(Bokeh.documents[0].get_model_by_name('roc').y_range)")
+    assert zoom == [0.7, 0.8]
+
+
+def test_second_slider_answers_while_a_sweep_runs(app):
+    app.open("?draws=10")
+    app.slider("Runs").focus()
+    app.page.keyboard.press("End")
+    app.page.wait_for_function(
+        "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.running[0]"
+    )
+    app.slider("ε").focus()
+    app.page.keyboard.press("ArrowRight")
+    app.check_becomes(lambda: app.read("cost-hand-now")["epsilon"], [0.125])
+    # the sweep goes on
+    app.check_becomes(lambda: None in app.read("map-cells")["accuracy"], False)
+    assert app.query["draws"] == "200"
