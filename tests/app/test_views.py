@@ -32,7 +32,7 @@ def drawn(view):
 
 
 def test_a_view_in_a_cell_asks_no_other_host():
-    text = display.html(views.curve(draws()) + views.curve(draws()))
+    text = display.plain(views.curve(draws()) + views.curve(draws()))["text/html"]
     assert text.count('"GridPlot"') == 1
     assert re.findall(r"https?://[^\s\"'\\\\]+", text) == []
 
@@ -40,12 +40,13 @@ def test_a_view_in_a_cell_asks_no_other_host():
 def test_interactive_plot_has_sliders_and_a_plain_one_has_none(monkeypatch):
     monkeypatch.setattr(pn.config, "inline", True)
     monkeypatch.setattr(pn.extension, "_loaded", True)
-    plot = views.interactive(lambda n=2: views.curve(draws().query("draw < @n")), n=[2, 5])
-    bundle, _ = display.with_sliders(plot)
-    assert "DiscreteSlider" in bundle["text/html"]
-    assert re.findall(r"https?://[^\s\"'\\\\]+\.(?:js|css)", bundle["text/html"]) == []
-    assert display.with_sliders(views.curve(draws())) is None
-    assert display.with_sliders(views.curve(draws()) + plot) is not None
+    plot, still = views.interactive(lambda n=2: views.curve(draws().query("draw < @n")), n=[2, 5]), views.curve(draws())
+    for view in (plot, still + plot):
+        bundle, _ = display.with_sliders(view)
+        assert "panel-widget-box" in bundle["text/html"]
+        assert '"ImportedStyleSheet"' not in bundle["text/html"]
+    assert display.with_sliders(still).keys() == {"text/html"}
+    assert "panel-widget-box" not in display.plain(plot)["text/html"]
 
 
 def test_moved_slider_calls_the_function_with_its_setting():

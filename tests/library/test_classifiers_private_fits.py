@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from observing import assert_function_of_releases
+from observing import assert_function_of_releases, observing
 from scipy import sparse
 from sklearn.base import clone
 
@@ -14,6 +14,7 @@ from dpml.classifiers import (
     PrivGene,
     PrivLocal,
 )
+from dpml.classifiers.linear import release_weights
 from dpml.classifiers.linear.estimators import in_units, public_table
 from dpml.classifiers.linear.functional import release_coefficients, taylor_coefficients
 from dpml.classifiers.linear.perturbation import check_records
@@ -220,3 +221,16 @@ def test_rounding_keeps_numbers_and_weights_in_range():
     table = opened(public_table(Private(pd.DataFrame(ends, columns=["a"])), schema, 1, None))
     assert np.abs(table).max() <= 1
     assert np.isfinite(in_units(np.array([1e308]), np.zeros(1), schema)[0]).all()
+
+
+def test_descent_releases_the_number_of_records():
+    rng = np.random.default_rng(0)
+    X, codes = Private((rng.random((60, D)) < 0.4) / np.sqrt(D)), rng.integers(3, size=60)
+    options = {"method": "noisy-descent", "rng": np.random.default_rng(0), "n_iterations": 2}
+    with observing() as passed:
+        release_weights(X, Private(codes), 3, 1.0, **options)
+    assert len(passed) == 3
+    assert passed[0][1].tolist() == [60.0]
+    with observing() as passed:
+        release_weights(X, Private(codes), 3, 1.0, relation="replace-one", **options)
+    assert len(passed) == 2

@@ -113,3 +113,15 @@ def test_expected_f1_is_the_mean_of_sampled_ones():
         expected_f1(truth, np.full(8, 0.3))
     with pytest.raises(InvalidParameter, match="inclusion"):
         expected_f1(truth, np.full(4, 0.5))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_a_released_comparison_is_of_integers(metric):
+    pytest.importorskip("opendp")
+    compared = compare_classifiers([0, 1, 5], [0.1, "x", 3], [0.3, 0.4, None], 1.0, metric=metric, release=True)
+    tables = [compared.counts] if metric == "accuracy" else [e.counts for e in compared.evaluations]
+    for table in tables:
+        np.testing.assert_array_equal(table, np.rint(table))
+    low, high = compared.interval(n_boot=50)
+    assert -1 <= low <= compared.difference() <= high <= 1
+    assert 0 <= compared.probability_a_better(n_boot=50) <= 1

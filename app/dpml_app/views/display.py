@@ -32,9 +32,7 @@ def extension(*, sliders: bool = True) -> None:
     """
     shell = compat.load_extension()
     if shell is not None:
-        if sliders:
-            shell.display_formatter.mimebundle_formatter.for_type(Dimensioned, with_sliders)
-        shell.display_formatter.formatters["text/html"].for_type(Dimensioned, html)
+        shell.display_formatter.mimebundle_formatter.for_type(Dimensioned, with_sliders if sliders else plain)
 
 
 def interactive(picture: Callable[..., Any], **settings: Sequence[Any]) -> hv.DynamicMap:
@@ -78,14 +76,15 @@ def _label(setting: str) -> str:
 
 
 def with_sliders(view: Dimensioned, include: Any = None, exclude: Any = None) -> Any:
-    """Return a plot with its sliders for a cell, or None for a plot without settings."""
+    """Return a view for a cell, with sliders for its settings."""
     if not any(isinstance(part, hv.DynamicMap) and part.kdims for part in view.traverse()):
-        return None
-    return pn.pane.HoloViews(view, widget_location="top_left")._repr_mimebundle_(include, exclude)
+        return plain(view)
+    output = compat.OutputColumn(pn.panel(view, widget_location="top_left"))
+    return output._repr_mimebundle_(include, exclude)
 
 
-def html(view: Dimensioned) -> str:
-    """Return a view as it stands in a cell, for a page that has Bokeh."""
+def plain(view: Dimensioned, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    """Return a view for a page that has Bokeh, at the first positions of its settings."""
     renderer = hv.renderer("bokeh")
     script, div, _ = notebook_content(hv.render(view, backend="bokeh"), theme=renderer.theme)
-    return f"{div}<script>{script}</script>"
+    return {"text/html": f"{div}<script>{script}</script>"}
