@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend 
 
 from dpml_app.pages.audit import compute as claims
 from dpml_app.pages.explore import compute as cost
-from dpml_app.pages.publish import shipped as publish
+from dpml_app.pages.publish import compute as publish
 from dpml_app.pages.train import compute as train
 
 from benchmarks.standard_studies import make_standard
@@ -31,7 +31,7 @@ FOLDERS = {
     "studies": DATA,
     "cost": cost.SHIPPED,
     "train": train.SHIPPED,
-    "publish": publish.HERE,
+    "publish": publish.SHIPPED,
     "claims": claims.SHIPPED,
 }
 # of `benchmarks/auto_peers.py`
@@ -54,9 +54,7 @@ def make(part: str, name: str) -> Any:
         return train.make_shipped(name)
     if part == "claims":
         return claims.make(name)
-    if name == "recorded":
-        return publish.copy_recorded(Path(__file__).parent / "results")
-    return publish.make(name, tuple(publish.read(name).get("tables", ("cart",))))
+    return publish.make_shipped(name, tuple(publish.read_own(name).get("tables", ("cart",))))
 
 
 def as_text(content: dict[str, Any]) -> str:

@@ -191,8 +191,6 @@ FEW_POINTS = {
     "PERCENTILES": slice(None, None, 4),
     "LAMBDA_STEPS": slice(None, None, 4),
     "SHARE_LADDER": slice(None, None, 4),
-    "RIVAL_EPSILONS": slice(None, None, 2),
-    "GRIDS": slice(4),
 }
 
 
@@ -200,7 +198,7 @@ FEW_POINTS = {
 def short_curves(monkeypatch):
     """Draw each curve through a few of its points: what a control moves, it moves there as well."""
     from dpml_app.data import measures
-    from dpml_app.pages.publish import curves
+    from dpml_app.pages.publish import figures
 
     for module in [module for name, module in sys.modules.items() if name.startswith("dpml_app.pages.")]:
         for name, some in FEW_POINTS.items():
@@ -208,8 +206,7 @@ def short_curves(monkeypatch):
                 monkeypatch.setattr(module, name, points[some])
         if hasattr(module, "feature_ladder"):
             monkeypatch.setattr(module, "feature_ladder", lambda n_total: measures.feature_ladder(n_total)[::3])
-    monkeypatch.setattr(curves.GridsCard, "steps", curves.GRIDS)
-    monkeypatch.setattr(curves.SharesCard, "steps", curves.SHARE_LADDER)
+    monkeypatch.setattr(figures.SharesCard, "steps", figures.SHARE_LADDER)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from dpml_app.pages.evaluate import lesson as curves
 from dpml_app.pages.explore.compute import default_runs, non_private, shipped_results
 from dpml_app.pages.noise import lesson as noise
 from dpml_app.pages.publish import compute as publish
-from dpml_app.pages.publish import lesson_figures as tables
+from dpml_app.pages.publish import lesson as tables
 from dpml_app.pages.select import compute as select
 from dpml_app.pages.select.compute import SelectValues
 from dpml_app.pages.train import lesson as trained

@@ -44,20 +44,12 @@ SETTINGS = [
     (
         "publish",
         f"{PUBLISH}{OTHER}&epsilon=1&publish_share=0.47&publish_classifier=logistic",
-        ("tables", "grid", "cells"),
+        ("tables", "chances", "shares"),
     ),
     pytest.param(
         "publish",
         "&dataset=census",
-        (
-            "weights-query",
-            "weights-penalty",
-            "weights-plane",
-            "weights-histogram",
-            "weights-machine",
-            "weights-tables",
-            "weights-taught",
-        ),
+        ("weights-query",),
         marks=pytest.mark.data,
     ),
     ("evaluate", TOY, ()),
@@ -74,7 +66,7 @@ ONE_OF_EACH = {
     "explore": "roc",
     "select": "chosen",
     "train": "methods",
-    "publish": "grid",
+    "publish": "chances",
     "evaluate": "roc",
     "audit": "attack",
 }

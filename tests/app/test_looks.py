@@ -33,7 +33,6 @@ from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.explore import figures as explore
 from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
-from dpml_app.pages.publish import weights_figures as weights
 from dpml_app.pages.select import figures as select
 from dpml_app.pages.train.compute import EVERY
 from dpml_app.pages.train.figures import AccuracyCard, LambdaCard, every_style, share_figure
@@ -51,17 +50,7 @@ PLOTS = {
     "select coins": lambda: select.CoinsFigure().plot,
     "select accuracy": lambda: select.AccuracyFigure().plot,
     **{f"train {panel.name}": lambda panel=panel: train_figure(panel()) for panel in (AccuracyCard, LambdaCard)},
-    "publish rivals": lambda: publish.rivals_figure().plot,
-    "publish records": lambda: publish.records_figure().plot,
-    "publish choices": lambda: publish.choices_figure().plot,
-    "publish time": lambda: publish.time_figure().plot,
-    "publish weights, ε": lambda: weights.query_figure().plot,
-    "publish weights, λ": lambda: weights.penalty_figure().plot,
-    "publish weights": lambda: weights.HistogramFigure().plot,
-    "publish weights, bias": lambda: weights.PlaneFigure().plot,
-    "publish machine": lambda: weights.classifier_figure().plot,
-    "publish tables": lambda: weights.answers_figure().plot,
-    "publish taught": lambda: weights.weighted_classifiers_figure().plot,
+    "publish weights, ε": lambda: publish.query_figure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
     "noise scales": lambda: noise.CurveFigure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
@@ -124,14 +113,14 @@ def test_what_is_drawn_looks_like_its_sample_and_is_not_in_the_legend(name):
             assert sampled == {REFERENCE} or colors(getattr(model, "glyph", model)) <= sampled
 
 
-WITHOUT_BANDS = ("explore selection", "select coins", "publish weights", "publish tables", "publish taught", "noise")
+WITHOUT_BANDS = ("explore selection", "select coins", "noise")
 SWEEP = Sweep("accuracy", "ε", (0.1, 1.0), 1.0, [Swept(style_of("output"), [60, 80], [50, 70], [70, 90])], True)
 SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.7], "high": [0.7, 0.9]})
 BANDS = {
     **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
     "explore cost": lambda: explore.CostFigure().plot,
     "publish models": lambda: publish.models_figure().plot,
-    "publish grids": lambda: publish.ladder_figure("grids").plot,
+    "publish shares": lambda: publish.shares_figure().plot,
     "evaluate success": lambda: evaluate.success_figure().plot,
     "a lesson's export": lambda: export.drawn(SWEEP).children[1],
     "a view of curves": lambda: hv.render(views.curve(SWEPT)),
@@ -194,7 +183,6 @@ def test_same_methods_of_different_pages_are_the_same_style():
     assert select.SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
     mutual_information = explore.SCORE_STYLES["mutual_information"]
     assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
-    assert replace(publish.STYLES["table"], label="") == replace(publish.RIVAL_STYLES["privpfc"], label="")
     assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")
     # row-bounded naive Bayes on all features
     assert replace(select.OWN_STYLES["all"], label="") == replace(EVERY["row-bounded"].look, label="")

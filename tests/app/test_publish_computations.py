@@ -1,6 +1,5 @@
 """What the Publish page computes is what the library does, and its figures and words hold what they should."""
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +9,21 @@ import pytest
 from dpml_app import uploaded_table
 from dpml_app.core.card import WORKER
 from dpml_app.data import measures
-from dpml_app.pages.publish import compute, shipped
-from dpml_app.pages.publish.compute import drawn_table
-from dpml_app.pages.publish.figures import CHOICE_STYLES, RIVAL_STYLES
-from dpml_app.pages.publish.one_release import BEST, records, release_facts
+from dpml_app.pages.publish import compute
+from dpml_app.pages.publish.compute import (
+    BEST,
+    CLASSIFIERS,
+    PUBLISH_DATASETS,
+    PublishValues,
+    drawn_table,
+    make_shipped,
+    read_own,
+    records,
+    release_facts,
+    shares_of,
+    shipped_facts,
+)
 from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.publish.settings import CLASSIFIERS, PUBLISH_DATASETS, PublishValues, shares_of
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -61,7 +69,7 @@ def test_a_text_is_refused_in_words():
     "name", others_in_full(["adult", "bank", "mushrooms", "skin", "seeds", "glass"], "bank", "glass")
 )
 def test_other_data_sets_are_published_and_learned(name):
-    drawn = compute.published(name, "add-remove", 1.0, 10, 0.37, 0, "logistic", 1, 0)
+    drawn = compute.published(name, "add-remove", 1.0, 10, 0.37, "logistic", 1, 0)
     assert 0.1 < drawn[0] < compute.on_true_table(name, "logistic") + 0.05
     assert 0.1 < compute.linear(name, "add-remove", 1.0, 1, 0)[0] <= 1
 
@@ -75,7 +83,7 @@ def test_a_table_with_many_columns_is_published():
     uploaded_table.attach(table)
     try:
         assert len(compute.facts(table.name).columns) == 120
-        assert compute.published(table.name, "add-remove", 5.0, 100, 0.37, 0, "cart", 1, 0)[0] > 0.7
+        assert compute.published(table.name, "add-remove", 5.0, 100, 0.37, "cart", 1, 0)[0] > 0.7
     finally:
         measures.detach(table.name)
 
@@ -135,7 +143,7 @@ def test_accuracies_are_those_of_a_tree_on_the_library_s_tables(relation):
         names = list(model.levels_)
         tree = DecisionTreeClassifier(**CART).fit(table[names].to_numpy(), table[model.label_name_])
         expected.append((tree.predict(found.test[names].to_numpy()) == found.y_test).mean())
-    assert compute.published(*key, 0, "cart", 3, 4) == pytest.approx(expected, abs=1e-12)
+    assert compute.published(*key, "cart", 3, 4) == pytest.approx(expected, abs=1e-12)
 
 
 def test_models_for_the_same_epsilon_are_the_library_s():
@@ -151,60 +159,9 @@ def test_models_for_the_same_epsilon_are_the_library_s():
     assert compute.linear("toy", "add-remove", 1.0, 2, 2) == pytest.approx(linear, abs=1e-12)
 
 
-@pytest.mark.parametrize("publisher", compute.RIVALS)
-def test_each_publisher_is_on_the_plots_and_answers(publisher):
-    found = compute.rival(publisher, "toy", "add-remove", 1.0, 10, "cart", 2, 0)
-    assert set(found) == {"accuracy", "seconds"}
-    assert found["accuracy"].shape == found["seconds"].shape == (2,)
-    assert (found["seconds"] > 0).all()
-    assert ((found["accuracy"] > 0.3) & (found["accuracy"] < 1)).all()
-    assert set(compute.RIVALS) == {*RIVAL_STYLES, *CHOICE_STYLES}
-
-
-def test_privpfc_among_its_rivals_is_the_page_s_own():
-    own = compute.published("toy", "add-remove", 1.0, 100, 0.37, 0, "cart", 3, 5)
-    assert (compute.rival("privpfc", "toy", "add-remove", 1.0, 100, "cart", 3, 5)["accuracy"] == own).all()
-
-
-def test_fewer_columns_are_the_first_ones(monkeypatch):
-    seen = []
-
-    def watched(found, make, *rest):
-        assert rest[-1] == 0, "of all records"
-        seen.append((list(found.train), list(found.test), found.schema.feature_names))
-        return {"accuracy": np.zeros(1), "seconds": np.zeros(1)}
-
-    monkeypatch.setattr(compute, "_on_tables", watched)
-    compute.published(*TOY, 3, "cart", 1, 0)
-    assert seen == [(["x0", "x1", "x2"],) * 3]
-
-
-def test_few_records_are_the_same_for_all_methods():
-    found, expected, true = compute.tables("toy"), [], []
-    schema = replace(found.schema, n_rows=None, n_lower=1)
-    every = schema.feature_names
-    for draw in range(2):
-        rows = np.random.default_rng([3, draw, 50]).choice(len(found.y_train), 50, replace=False)
-        true.append(compute.right(found, found.train.iloc[rows], found.y_train[rows], every, "cart"))
-        options = {"max_grids": 100, "shares": SHARES, "schema": schema, "random_state": drawn(3, draw)}
-        model = PrivPfC(1.0, **options).fit(found.train.iloc[rows], found.y_train[rows])
-        table = model.sample(int(model.cell_counts_.sum()))
-        expected.append(compute.right(found, table, table[model.label_name_].to_numpy(), list(model.levels_), "cart"))
-    assert compute.published(*TOY, 0, "cart", 2, 3, 50) == pytest.approx(expected, abs=1e-12)
-    same = compute.rival("privpfc", "toy", "add-remove", 1.0, 100, "cart", 2, 3, 50)["accuracy"]
-    assert same == pytest.approx(expected, abs=1e-12)
-    assert compute.on_few_records("toy", "cart", 50, 2, 3) == pytest.approx(true, abs=1e-12)
-
-
-def test_more_records_are_more_accurate_tables():
-    few, more = (compute.published("census", "add-remove", 0.1, 300, 0.37, 0, "cart", 6, 0, n) for n in (100, 10_000))
-    assert few.mean() < more.mean() - 0.02
-    assert compute.record_ladder(20_000)[-1] < 20_000
-
-
 def test_less_noise_and_more_grids_are_more_accurate_tables():
     def mean(epsilon, grids):
-        return compute.published("census", "add-remove", epsilon, grids, 0.37, 0, "cart", 4, 0).mean()
+        return compute.published("census", "add-remove", epsilon, grids, 0.37, "cart", 4, 0).mean()
 
     assert mean(0.01, 1000) < mean(1.0, 1000) < compute.on_true_table("census", "cart")
     # the grid of one cell says the commoner class
@@ -220,7 +177,7 @@ def test_the_drawn_table_is_the_one_that_a_classifier_learned_from():
     model = PrivPfC(0.2, random_state=drawn(3, 1), **options).fit(found.train, found.y_train)
     table = model.sample(int(model.cell_counts_.sum()))
     accuracy = compute.right(found, table, table[model.label_name_].to_numpy(dtype=object), list(model.levels_), "cart")
-    assert accuracy == compute.published(*key, 0, "cart", 2, 3)[1]
+    assert accuracy == compute.published(*key, "cart", 2, 3)[1]
     assert (shown["kept"], shown["n"]) == (list(model.levels_), {"true": len(found.train), "published": len(table)})
     assert (len(shown["names"]), shown["n_columns"]) == (8, 14)
     assert shown["names"][1 : 1 + len(shown["kept"])] == shown["kept"], "what is kept comes first"
@@ -248,23 +205,6 @@ def test_one_release_is_that_of_the_first_table():
     levels = dict(zip(found.schema.feature_names, shown["levels"], strict=True))
     assert {name: level for name, level in levels.items() if level} == model.levels_
     assert shown["n_candidates"] == model.n_candidates_
-    classifier = PrivPfCClassifier(0.2, random_state=drawn(3, 0), **options).fit(found.train, found.y_train)
-    order = np.argsort(-classifier.cell_counts_.sum(axis=0), kind="stable")[: len(shown["cells"])]
-    assert shown["noisy"] == pytest.approx(classifier.cell_counts_[:, order].T)
-    assert shown["scale"] == pytest.approx(1 / (0.2 * 0.5))
-
-
-def test_true_counts_of_the_cells_are_the_records_in_them():
-    shown, found = release_facts(*TOY, 1), compute.tables("toy")
-    for name, true in zip(shown["cells"], shown["true"], strict=True):
-        mine = np.ones(len(found.train), dtype=bool)
-        for part in name.split("; "):
-            column, _, group = part.partition(": ")
-            taxonomy = found.schema.features[found.schema.feature_names.index(column)].taxonomy
-            level = shown["levels"][found.schema.feature_names.index(column)]
-            place = taxonomy.groups(level).index(group)
-            mine &= taxonomy.above(level)[taxonomy.places(found.train[column])] == place
-        assert [(found.y_train[mine] == c).sum() for c in found.schema.classes] == true.tolist()
 
 
 def test_chances_are_the_exponential_mechanism_s_over_all_candidates():
@@ -317,9 +257,9 @@ def test_without_noise_in_the_choice_it_is_the_best_candidate_s():
 
 
 def test_what_ships_is_what_is_computed():
-    kept = shipped.read("census")
+    kept = read_own("census")
     place = 25
-    made = shipped.make("census", ("cart",), (EPSILONS[place],))
+    made = make_shipped("census", ("cart",), (EPSILONS[place],))
     for name in ("records", "majority", "classes"):
         assert kept[name] == made[name]
     assert made["drawn"] == kept["drawn"]
@@ -338,7 +278,7 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     assert "Computing" not in page.headline.object
     main_card = page.cards["tables"]
-    facts = shipped.first_facts("census")
+    facts = shipped_facts("census")
     assert page._missing(values, {"tables": main_card.work(values, facts)}) == []
     assert len(main_card.figure.curves["table"].data["mean"]) == len(EPSILONS)
     assert main_card.marginals.bars.data["published"]
@@ -352,28 +292,8 @@ def test_other_settings_are_computed_and_not_taken_from_what_ships():
     settings = Settings(page="publish", publish_share=0.17)
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     main_card = page.cards["tables"]
-    wanted = main_card.work(values, shipped.first_facts("census"))
+    wanted = main_card.work(values, shipped_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""
     missing = page._missing(values, {"tables": wanted})
     assert wanted["table", WORKER] in missing
     assert {e for series, e in wanted if series == "table" and e != WORKER} == set(SWEEP_EPSILONS)
-
-
-def test_recorded_points_are_the_benchmark_s():
-    with (ROOT / "benchmarks" / "results" / "publishing_graphical.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    rows = [row for row in rows if row["dataset"] in PUBLISH_DATASETS]
-    kept = [row for name in ("adult", "bank") for c in CLASSIFIERS for row in shipped.recorded(name, c)]
-    assert len(kept) == len(rows) > 0
-    for row in rows:
-        (mine,) = [
-            k
-            for k in shipped.recorded(row["dataset"], shipped.LEARNERS[row["classifier"]])
-            if (k["epsilon"], k["method"]) == (float(row["epsilon"]), shipped.RECORDED[row["method"]])
-        ]
-        assert mine["accuracy"] == pytest.approx(1 - float(row["error"]))
-        assert mine["seconds"] == float(row["seconds"])
-    assert shipped.copy_recorded(ROOT / "benchmarks" / "results") == shipped.read("recorded")
-
-
-# ---- settings, cards and figures ------------------------------------------------------------------------------------

@@ -9,23 +9,19 @@ FIGURES = {
     "linear": ["publish-models-linear"],
     "gap": ["publish-gap"],
     "drawn": ["publish-marginals"],
-    "release": ["publish-grid-taken", "publish-chances-bars", "publish-cells-0"],
-    "grids": ["publish-grids-table"],
+    "release": ["publish-chances-bars"],
     "shares": ["publish-shares-table"],
-    "columns": ["publish-columns-table"],
-    "records": ["publish-records-table"],
-    "rivals": ["publish-rivals-pph"],
 }
 FEW = "&dataset=toy&publish_draws=5&publish_grids=100"
 # in this order on one page: what is changed, and which figures that moves
-TABLES = {"table", "gap", "grids", "shares", "columns", "records"}
+TABLES = {"table", "gap", "shares"}
 CONTROLS = [
-    ({"publish_draw": 2}, {"drawn", "release"}),
-    ({"epsilon": 1.25}, {"gap", "drawn", "release", "grids", "shares", "columns", "records"}),
+    ({"publish_draw": 2}, {"drawn"}),
+    ({"epsilon": 1.25}, {"gap", "drawn", "release", "shares"}),
     ({"publish_share": 0.47}, (TABLES - {"shares"}) | {"cells", "drawn", "release"}),
-    ({"publish_grids": 300}, (TABLES - {"grids"}) | {"cells", "drawn", "release"}),
-    ({"publish_classifier": "logistic"}, TABLES | {"rivals"}),
-    ({"seed": 1}, set(FIGURES)),
+    ({"publish_grids": 300}, TABLES | {"cells", "drawn", "release"}),
+    ({"publish_classifier": "logistic"}, TABLES),
+    ({"seed": 1}, set(FIGURES) - {"release"}),
     ({"relation": "replace-one"}, set(FIGURES)),
     ({"publish_draws": 10}, TABLES | {"cells", "linear"}),
 ]

@@ -74,14 +74,6 @@ worker, (T, task) = Worker(), (next(iter(accuracies)), next(iter(tasks.values())
 out["in a worker"] = bool((worker.call(task.function, task.arguments) == accuracies[T]).all())
 worker.end()
 
-from dpml_app.pages.publish import compute as publish, words as publish_words
-from dpml_app.pages.publish.curves import RIVAL_EPSILONS, RivalsCard, TimeCard
-from dpml_app.pages.publish.settings import PublishValues
-values, facts, card = PublishValues.of(settings), publish.facts("toy"), RivalsCard()
-places = [place for place in card.work(values, facts) if place[0] == "made-up"]
-out["publish"] = [len(places) == len(RIVAL_EPSILONS), *("made-up" in one.figure.curves for one in (card, TimeCard()))]
-one = publish.rival("made-up", "toy", "add-remove", 0.1, 10, "cart", 2, 0)
-out["publish words"] = publish_words.rivals("accuracy", {"made-up": {0.1: one["accuracy"]}})
 print(json.dumps(out))
 """
 

@@ -7,7 +7,7 @@ import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.core.card_page import _outdated
 from dpml_app.pages.train.compute import LINEAR, METHODS, Row, TrainValues, nb_facts, private, why_not
-from dpml_app.pages.train.figures import TRUE, AccuracyCard, method_styles, share_figure, styles
+from dpml_app.pages.train.figures import TRUE, AccuracyCard, every_style, share_figure, styles
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.text import dataset_note, headline
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -73,7 +73,7 @@ def test_only_what_a_setting_touches_is_outdated():
 
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():
-    looks = {"binned": method_styles()["binned"]}
+    looks = {"binned": every_style()["binned"]}
     figure = share_figure("t", looks, {}, x_range=AccuracyCard().figures[0].plot.x_range)
     figure.restyle(looks)
     draws = np.arange(101) / 100
@@ -92,7 +92,7 @@ def test_bands_hold_ninety_percent_and_fade_until_complete():
 
 
 def test_series_are_made_when_first_shown_and_keep_their_order():
-    looks = method_styles()
+    looks = every_style()
     first, second, third = list(looks)[:3]
     references = {"majority": ("Majority-class baseline", "dotted")}
     figure = share_figure("t", looks, references, x_range=AccuracyCard().figures[0].plot.x_range)
@@ -117,7 +117,7 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
 def test_words_state_the_numbers():
     facts = nb_facts("census")
     values = values_of(epsilon=1.0, train_begin=[], train_methods=["binned", "row-bounded", "published"])
-    style = method_styles()["binned"]
+    style = every_style()["binned"]
     rows = [Row(style, 0.8, 0.7, 0.9, 0.85), Row(style, 0.9, 0.8, 1.0, 0.95, "∞")]
     text = headline(values, facts, rows).replace("\xa0", " ")
     assert "Best so far at ε = 1: <b>Binned counts, 80.0%</b> (non-private 85.0%)." in text

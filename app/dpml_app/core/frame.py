@@ -23,7 +23,7 @@ class Places:
         self._columns = {
             (name, region): Column(name=f"{name}_{region}", sizing_mode="stretch_width")
             for name, page in pages.items()
-            for region in (*REGIONS, *page.groups)
+            for region in REGIONS
         }
         self._filled: list[BasePage] = []
         # regions as they were laid, with their models

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
@@ -95,8 +95,6 @@ class BasePage:
     unsupported_reason: ClassVar[str] = "has more than two classes, and this page needs two"
     # whether there are cards that are made when they are asked for
     has_more: ClassVar[bool] = True
-    # cards below "More" that open under a heading of their own: by region, the heading and the cards' names
-    groups: ClassVar[Mapping[str, tuple[str, tuple[str, ...]]]] = {}
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     # what stands behind "Advanced", where it is laid when it is opened
@@ -112,7 +110,7 @@ class BasePage:
         # called when the page has other slots than before
         self.on_slots: Callable[[], None] = lambda: None
         self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.regions = {name: pn.Column(**WHOLE) for name in (*REGIONS, *self.groups)}
+        self.regions = {name: pn.Column(**WHOLE) for name in REGIONS}
         self.regions["top"].append(self.alerts)
         look = [BOX_STYLE, PEOPLE_STYLE]
         margin = (0, 0, 12, 0)

@@ -47,7 +47,7 @@ class PlacedCards(BasePage, Generic[V, F]):
         self.advanced = Slot(f"{self.page_id}-advanced", lambda: self.controls.advanced, room=None)
         self.cards: dict[str, Card[V, F]] = {}
         self.card_slots: dict[str, Slot] = {}
-        self.grids = {name: grid([]) for name in ("details", "more", *self.groups)}
+        self.grids = {name: grid([]) for name in ("details", "more")}
         for name, cards_grid in self.grids.items():
             self.regions[name].append(cards_grid)
 
@@ -66,10 +66,9 @@ class PlacedCards(BasePage, Generic[V, F]):
         if new:
             self.slots = [self.advanced, *self.card_slots.values()]
             rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
-            groups = {"details": self.details, **{region: names for region, (_title, names) in self.groups.items()}}
-            placed = {name: region for region, names in groups.items() for name in names}
             for region, cards_grid in self.grids.items():
-                cards_grid.objects = [slot for name, slot in rest.items() if placed.get(name, "more") == region]
+                opened = region == "details"
+                cards_grid.objects = [slot for name, slot in rest.items() if (name in self.details) == opened]
             self.on_slots()
         for kind in self.kinds:
             if kind.name in self.card_slots:

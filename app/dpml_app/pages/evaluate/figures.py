@@ -69,7 +69,6 @@ SUCCESS_STYLES = {
 }
 RATES = ("false positive rate", "true positive rate")
 BAND = ("fpr", "low", "mid", "high")
-TIPS = ("median", "@mid{0.0%}"), ("90%", "@low{0.0%} to @high{0.0%}")
 
 
 class RocFigure(Figure):

@@ -1,36 +1,147 @@
-"""What the Publish page computes, as plain functions of plain values: the server and its workers call the same ones.
+"""Compute synthetic tables, models at the same ε, and answers from a weighted public table."""
 
-Every table and every model is of a fit of its own. A draw's release of a grid is the same for the table, for the
-classifier by its cells and for the plots of one release: they take the same random numbers.
-"""
-
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
+from dpml.classifiers.grid import NoisyGrid, Records, candidate_grids, grid_counts, places_of, quality_range
+from dpml.classifiers.grid.cells import MOST_CELLS, SIGNAL, divided, grid_qualities, release_grid
 from dpml.datasets import TAXONOMIES
-from dpml.exceptions import InvalidData
-from dpml.registry import method, of_family
-from dpml.schema import Schema
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms import ExponentialMechanism
+from dpml.publishing import PrivPfC
+from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
+from dpml.publishing.importance import public_reg_lambda
+from dpml.schema import Schema, Taxonomy
 from dpml.studies.accuracy import majority_accuracy
-from dpml.studies.publishing import LEARNERS, one_hot, with_levels
-from dpml_app.data.facts import DatasetFacts
+from dpml.studies.publishing import (
+    LEARNERS,
+    TwoTables,
+    one_hot,
+    split_by_sex,
+    with_levels,
+)
+from dpml_app.core.values import DatasetValues, declared_by
+from dpml_app.data.facts import DatasetFacts, FirstFacts
 from dpml_app.data.measures import dataset
+from dpml_app.data.offered import CARDS
+from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.data.two_tables import side_by_side
-from dpml_app.pages.publish.settings import RECORDED, shares_of
+from dpml_app.drawing.styles import styles_of
+from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice, number
 from dpml_app.work.cache import kept
+from dpml_app.work.pool import Task
+
+# ---- Settings ------------------------------------------------------------------------------------------------------
+
+
+# a table has columns of its own, and a text has words; the columns of the generated table are not on its card
+PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["attributes"] or not facts["files"])
+CLASSIFIERS = {"cart": "CART (tree)", "svm": "Linear SVM", "logistic": "Logistic regression"}
+CLASSIFIER_WORDS = {"cart": "a CART", "svm": "a linear SVM", "logistic": "a logistic regression"}
+GRIDS = (1, 10, 100, 300, 1_000, 3_000, 10_000)
+# a smaller cost cannot be seen
+LEAST = 0.0005
+# candidate grids that are shown
+BEST = 8
+# of ε, for the number of records (Su et al. 2018, Algorithm 2)
+SIZE_SHARE = 0.03
+SHARE_LADDER = (0.02, 0.07, 0.17, 0.27, 0.37, 0.47, 0.57, 0.67, 0.77, 0.87, 0.92)
+# what one can ask of the public table that is weighted; the records that meet all that is chosen
+ASKED = {
+    "rich": "High income",
+    "married": "Married",
+    "single": "Never married",
+    "graduate": "Bachelor's degree",
+    "manager": "Manager",
+    "long": "Long hours",
+    "young": "Young",
+}
+# by data set and condition: a column of `dpml.studies.publishing`, its values, and the condition in words
+CONDITIONS: dict[str, dict[str, tuple[str, tuple, str]]] = {
+    "adult": {
+        "rich": ("income", (">50K",), "an income above 50,000 dollars"),
+        "married": ("marital-status", ("Married-civ-spouse",), "a spouse"),
+        "single": ("marital-status", ("Never-married",), "no marriage so far"),
+        "graduate": ("education", ("Bachelors",), "a bachelor's degree"),
+        "manager": ("occupation", ("Exec-managerial",), "a manager's work"),
+        "long": ("hours-per-week", (2, 3), "more than 40 hours of work a week"),
+        "young": ("age", (0,), "an age below 26"),
+    },
+    "census": {
+        "rich": ("income", ("high",), "a high income"),
+        "married": ("marital", ("married",), "a spouse"),
+        "single": ("marital", ("never married",), "no marriage so far"),
+        "graduate": ("education", ("bachelor",), "a bachelor's degree"),
+        "manager": ("occupation", ("manager",), "a manager's work"),
+        "long": ("hours", (3,), "45 hours of work a week or more"),
+        "young": ("age", (0,), "an age below 30"),
+    },
+}
+# a smaller λ takes seconds at a small ε, and its answers are noise
+PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+# releases of each method at each place
+WEIGHT_DRAWS = 10
+
+
+def shares_of(share: float) -> tuple[float, float, float]:
+    """Return the shares of ε for the number of records, the choice of a grid and the counts.
+
+    >>> shares_of(0.37)
+    (0.03, 0.37, 0.6)
+    """
+    return SIZE_SHARE, share, round(1 - SIZE_SHARE - share, 6)
+
+
+@dataclass(frozen=True)
+class PublishValues(DatasetValues):
+    """The settings of the Synthetic data page."""
+
+    publish_classifier: str = choice("cart", CLASSIFIERS, "Classifier")
+    publish_grids: float = choice(3_000.0, [float(n) for n in GRIDS], "Candidate grids Θ")
+    publish_share: float = number(0.37, (0.02, 0.92), "Share of ε for grid selection", 0.05)
+    publish_draws: int = number(10, (5, 40), "Synthetic tables", 5)
+    publish_draw: int = number(1, (1, 40), "Table shown")
+    publish_query: tuple[str, ...] = choice(["rich"], ASKED, "Share of records with all of", MultiSelect)
+    publish_lambda: float = choice(0.1, PENALTIES, "λ of Algorithm 1")
+
+    def release_key(self, epsilon: float) -> tuple:
+        """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
+        return self.dataset, self.relation, epsilon, int(self.publish_grids), self.publish_share
+
+    @property
+    def draw(self) -> int:
+        """The place of the table that is shown among those that are drawn."""
+        return (self.publish_draw - 1) % self.publish_draws
+
+    def drawn_key(self) -> tuple:
+        """Return the arguments of `drawn_table.drawn_table` and of `one_release.release_facts`."""
+        return (*self.release_key(self.epsilon), self.seed, self.draw)
+
+    def table_key(self, epsilon: float) -> tuple:
+        """Return the arguments of `dpml_app.pages.publish.compute.published`."""
+        return (*self.release_key(epsilon), self.publish_classifier, self.publish_draws, self.seed)
+
+
+@declared_by(PublishValues)
+class PublishSettings(Shared):
+    """Every control that only the Publish page has."""
+
+
+# ---- Tables --------------------------------------------------------------------------------------------------------
+
 
 FloatArray = NDArray[np.float64]
 # a table has at most so many records; the noisy counts of PPH can add up to more
 MOST_RECORDS = 60_000
-RIVALS = tuple(each.key for each in of_family("publisher", "table") if each.key not in RECORDED.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +192,6 @@ def facts(name: str) -> PublishFacts:
     )
 
 
-# ---- classifiers on tables ----------------------------------------------------------------------------------------
-
-
 def right(parts: Tables, table: pd.DataFrame, label: NDArray, names: Sequence[str], classifier: str) -> float:
     """Return the accuracy on the test records of a classifier that learned these columns of a table.
 
@@ -104,131 +212,32 @@ def on_true_table(name: str, classifier: str) -> float:
     return right(parts, parts.train, parts.y_train, parts.schema.feature_names, classifier)
 
 
-def _without_size(parts: Tables) -> Tables:
-    """Return a data set that says nothing of its number of records."""
-    return replace(parts, schema=replace(parts.schema, n_rows=None, n_lower=1))
-
-
-def _fewer(parts: Tables, n_records: int, seed: int, draw: int) -> Tables:
-    """Return a data set with some of its training records, others in each draw; 0 for all."""
-    if not n_records:
-        return parts
-    rows = np.random.default_rng([seed, draw, n_records]).choice(len(parts.y_train), n_records, replace=False)
-    return replace(parts, train=parts.train.iloc[rows], y_train=parts.y_train[rows])
-
-
-def on_few_records(name: str, classifier: str, n_records: int, draws: int, seed: int) -> FloatArray:
-    """Return the accuracies of a classifier on the true records that the same draws of a publisher get."""
-    parts, accuracies = tables(name), []
-    for draw in range(draws):
-        some = _fewer(parts, n_records, seed, draw)
-        accuracies.append(right(some, some.train, some.y_train, parts.schema.feature_names, classifier))
-    return np.array(accuracies)
-
-
-def _on_tables(
-    parts: Tables, make: Callable[[Any], Any], classifier: str, draws: int, seed: int, n_records: int = 0
-) -> dict[str, FloatArray]:
-    """Return accuracies on published tables, and the seconds of each fit; `make` takes a draw's random numbers."""
-    accuracies, seconds = [], []
-    for draw in range(draws):
-        some = _fewer(parts, n_records, seed, draw)
-        begun = time.perf_counter()
-        model = make(np.random.default_rng([seed, draw])).fit(some.train, some.y_train)
-        seconds.append(time.perf_counter() - begun)
-        if not hasattr(model, "sample"):  # a tree is not for tables: its own predictions
-            accuracies.append(float((model.predict(parts.test) == parts.y_test).mean()))
-            continue
-        released = hasattr(model, "cell_counts_")
-        table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)) if released else None)
-        label = table[model.label_name_].to_numpy(dtype=object)
-        # all other columns of a grid's table are noise by design
-        names = list(model.levels_) if hasattr(model, "levels_") else parts.schema.feature_names
-        accuracies.append(right(parts, table, label, names, classifier))
-    return {"accuracy": np.array(accuracies), "seconds": np.array(seconds)}
-
-
 def grid_options(parts: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
     """Return the options of PrivPfC on a data set."""
     return {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": parts.schema}
 
 
+def released_table(model: PrivPfC) -> tuple[pd.DataFrame, NDArray]:
+    """Return a sample of a fitted publisher and its labels, of as many records as its noisy counts add up to."""
+    table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)))
+    return table, table[model.label_name_].to_numpy(dtype=object)
+
+
 def published(
-    name: str,
-    relation: str,
-    epsilon: float,
-    max_grids: int,
-    share: float,
-    n_columns: int,
-    classifier: str,
-    draws: int,
-    seed: int,
-    n_records: int = 0,
+    name: str, relation: str, epsilon: float, max_grids: int, share: float, classifier: str, draws: int, seed: int
 ) -> FloatArray:
     """Return the test accuracies of a classifier on tables of PrivPfC, one for each draw.
 
-    `share` is the choice's share of ε; the number of records has 3 %, and the counts have the rest. `n_columns` is the
-    number of columns that the table has, the first ones, and `n_records` that of its training records; 0 for all.
+    `share` is the choice's share of ε. The number of records gets 3%, and the counts get the rest.
     """
-    parts = _without_size(tables(name)) if n_records else tables(name)
-    if n_columns:
-        some = parts.schema.feature_names[:n_columns]
-        parts = replace(parts, schema=parts.schema.subset(some), train=parts.train[some], test=parts.test[some])
+    parts, accuracies = tables(name), []
     options = grid_options(parts, relation, max_grids, share)
-    publisher = partial(make_publisher, "privpfc", epsilon, options)
-    return _on_tables(parts, publisher, classifier, draws, seed, n_records)["accuracy"]
-
-
-def make_publisher(publisher: str, epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
-    """Return a publisher of `dpml.registry` that is not fitted yet."""
-    return method(publisher, "publisher").make(epsilon, random_state=rng, **options)
-
-
-def rival(
-    publisher: str,
-    name: str,
-    relation: str,
-    epsilon: float,
-    max_grids: int,
-    classifier: str,
-    draws: int,
-    seed: int,
-    n_records: int = 0,
-) -> dict[str, FloatArray]:
-    """Return ``accuracy`` on the tables of a publisher with its default shares, and ``seconds`` of each fit.
-
-    `n_records` is the number of training records, 0 for all. A tree publishes no table: its accuracy is its own.
-    """
-    parts = _without_size(tables(name)) if n_records else tables(name)
-    options: dict[str, Any] = {"relation": relation, "schema": parts.schema}
-    if publisher.startswith("privpfc"):
-        options["max_grids"] = max_grids
-    make = partial(make_publisher, publisher, epsilon, options)
-    return _on_tables(parts, make, classifier, draws, seed, n_records)
-
-
-def column_ladder(n_columns: int) -> tuple[int, ...]:
-    """Return the numbers of columns that are tried.
-
-    >>> column_ladder(14), column_ladder(3)
-    ((1, 2, 3, 4, 6, 8, 11, 14), (1, 2, 3))
-    """
-    steps = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64, 85, 113, 150, 200, 270, 360)
-    return (*(n for n in steps if n < n_columns), n_columns)
-
-
-def record_ladder(n_records: int) -> tuple[int, ...]:
-    """Return the numbers of training records that are tried besides all of them.
-
-    >>> record_ladder(20_000), record_ladder(150)
-    ((100, 300, 1000, 3000, 10000), (15, 50))
-    """
-    steps = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
-    few = (n_records // 10, n_records // 3)
-    return tuple(n for n in steps if n <= 0.7 * n_records) if n_records >= 500 else few
-
-
-# ---- the same ε spent on a model ----------------------------------------------------------------------------------
+    for draw in range(draws):
+        model = PrivPfC(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
+        table, label = released_table(model.fit(parts.train, parts.y_train))
+        # all other columns of a grid's table are noise by design
+        accuracies.append(right(parts, table, label, list(model.levels_), classifier))
+    return np.array(accuracies)
 
 
 def cells(name: str, relation: str, epsilon: float, max_grids: int, share: float, draws: int, seed: int) -> FloatArray:
@@ -263,12 +272,264 @@ def drawn_table(
     Result: as `side_by_side` returns it; `kept` are the columns of the grid.
     """
     parts = tables(name)
-    publisher = make_publisher(
-        "privpfc", epsilon, grid_options(parts, relation, max_grids, share), np.random.default_rng([seed, draw])
-    )
-    model = publisher.fit(parts.train, parts.y_train)
-    table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)))
-    published = table, table[model.label_name_].to_numpy(dtype=object)
+    options = grid_options(parts, relation, max_grids, share)
+    model = PrivPfC(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
+    released = released_table(model.fit(parts.train, parts.y_train))
     kept = [f.name for f in parts.schema.features if f.name in model.levels_]
     label_name = str(dataset(name).card["label"]["name"])
-    return side_by_side((parts.train, np.asarray(parts.y_train)), published, parts.schema, kept, label_name)
+    return side_by_side((parts.train, np.asarray(parts.y_train)), released, parts.schema, kept, label_name)
+
+
+# ---- Release of a grid ---------------------------------------------------------------------------------------------
+
+
+@kept(3)
+def records(name: str) -> Records:
+    """Return the training records as groups of the finest levels; they are private."""
+    parts = tables(name)
+    X, codes, schema = parts.schema.check_table(parts.train, parts.y_train)
+    taxonomies = tuple(feature.taxonomy for feature in schema.features)
+    return Records(places_of(X, schema, taxonomies), codes, schema.n_classes, taxonomies)
+
+
+def release_facts(
+    name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int = 0
+) -> dict[str, Any]:
+    """Return a draw's release: the same grid and counts as those of its table.
+
+    Result: ``levels`` of the chosen grid, one for each attribute, and ``n_candidates``. Of the best candidates the
+    ``chances``, ``names`` and ``correct`` (the share of records that a grid without noise classifies correctly). Of the
+    chosen one its ``place`` among all (0: the best), its ``chance`` and its name ``chosen``.
+    """
+    private = records(name)
+    grid = release_grid(
+        private,
+        epsilon,
+        max_grids=max_grids,
+        shares=shares_of(share),
+        relation=relation,
+        rng=np.random.default_rng([seed, draw]),
+    )
+    return {
+        "levels": grid.levels,
+        "n_candidates": grid.n_candidates,
+        **_chances(private, grid, relation, epsilon, max_grids, share),
+    }
+
+
+def _chances(
+    private: Records, grid: NoisyGrid, relation: str, epsilon: float, max_grids: int, share: float
+) -> dict[str, Any]:
+    """Return the exact probabilities of the choice, given the noisy number of records that limits the candidates."""
+    _size, for_choice, for_counts = divided(epsilon, shares_of(share))
+    pool = candidate_grids(private.taxonomies, max_grids, min(grid.n * for_counts / SIGNAL, float(MOST_CELLS)))
+    qualities = grid_qualities(pool, private, for_counts)
+    every = ExponentialMechanism(for_choice, quality_range(for_counts, relation)).probabilities(qualities)
+    order = np.argsort(-qualities, kind="stable")
+    best = [pool.levels(int(i)) for i in order[:BEST]]
+    place = next(k for k, i in enumerate(order.tolist()) if pool.levels(i) == grid.levels)
+    n = len(private.codes)
+    return {
+        "chances": every[order[:BEST]],
+        "names": tuple(_grid_name(grid.taxonomies, levels) for levels in best),
+        "correct": np.array([grid_counts(private, levels).max(axis=0).sum() / n for levels in best]),
+        "place": place,
+        "chance": float(every[order[place]]),
+        "chosen": _grid_name(grid.taxonomies, grid.levels),
+    }
+
+
+def _grid_name(taxonomies: tuple[Taxonomy, ...], levels: tuple[int, ...]) -> str:
+    """Return a grid in words: each attribute that it tells apart, with its number of groups."""
+    parts = [f"{t.name} in {t.sizes[level]}" for t, level in zip(taxonomies, levels, strict=True) if level]
+    return " × ".join(parts) or "one cell"
+
+
+# ---- Weighted public table -----------------------------------------------------------------------------------------
+
+
+WEIGHT_METHODS = ("output", "moments")
+WEIGHT_STYLES = styles_of("publisher", "weights")
+
+
+@dataclass(frozen=True, eq=False)
+class _Halves:
+    """The two tables of a data set, and what the releases need of them."""
+
+    two: TwoTables
+    patterns_private: NDArray[np.int64]
+    patterns_public: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        return len(self.two.private)
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        return self.two.private_records.sum(axis=0)
+
+
+def patterns_of(name: str, table: pd.DataFrame) -> NDArray[np.int64]:
+    """Return for each record a number whose bits say which conditions it meets, in the order of `ASKED`."""
+    met = np.zeros(len(table), dtype=np.int64)
+    for bit, condition in enumerate(ASKED):
+        column, allowed, _words = CONDITIONS[name][condition]
+        met |= table[column].isin(allowed).to_numpy().astype(np.int64) << bit
+    return met
+
+
+@kept(2)
+def _halves(name: str) -> _Halves:
+    if name not in CONDITIONS:
+        raise InvalidParameter("dataset", name, f"one of {', '.join(CONDITIONS)}")
+    two = split_by_sex(dataset(name), rng=np.random.default_rng(0))
+    return _Halves(two, *(patterns_of(name, table) for table in (two.private, two.public)))
+
+
+def mask_of(conditions: Any) -> int:
+    """Return the number whose bits are the conditions of a conjunction."""
+    return sum(1 << list(ASKED).index(condition) for condition in set(conditions))
+
+
+def share_meeting(by_pattern: FloatArray, mask: int) -> Any:
+    """Return the share of records that meet a conjunction, from the shares of all patterns in the last axis.
+
+    Examples
+    --------
+    >>> float(share_meeting(np.array([0.5, 0.25, 0.125, 0.125]), 0b10))
+    0.25
+    """
+    meets = (np.arange(by_pattern.shape[-1]) & mask) == mask
+    return by_pattern[..., meets].sum(axis=-1)
+
+
+def pattern_shares(name: str) -> dict[str, Any]:
+    """Return the share of each pattern in the ``private`` and the ``public`` table."""
+    halves, size = _halves(name), 1 << len(ASKED)
+    tables = {"private": halves.patterns_private, "public": halves.patterns_public}
+    return {of: np.bincount(met, minlength=size) / len(met) for of, met in tables.items()}
+
+
+@kept(24)
+def _exact(name: str, reg_lambda: float) -> FloatArray:
+    """Return the minimiser of Algorithm 1 before its noise; every ε has the same."""
+    halves = _halves(name)
+    return balanced_minimiser(halves.two.private_records, halves.two.public_records, reg_lambda)
+
+
+def weighted_patterns(
+    method: str, name: str, epsilon: float, reg_lambda: float | None, draws: int, seed: int
+) -> dict[str, Any]:
+    """Return what weights of the public table answer, over draws of their noise.
+
+    `method`, {"output", "moments"}: Algorithm 1 of Ji and Elkan with its published noise, or this project's noisy
+    moments.
+    `reg_lambda`: None: the public rule of the moments.
+
+    Result: ``patterns``: the weight of each pattern, shape (draws, patterns). ``reg_lambda``: λ as used.
+    """
+    halves = _halves(name)
+    features, public, n = halves.two.features, halves.two.public_records, halves.n
+    if reg_lambda is None:
+        reg_lambda = public_reg_lambda(public, features, epsilon, n, "moments")
+    size = 1 << len(ASKED)
+    patterns = np.empty((draws, size))
+    for draw in range(draws):
+        rng = np.random.default_rng([seed, draw])
+        if method == "output":
+            exact = _exact(name, reg_lambda)
+            options: dict[str, Any] = {"calibration": "published", "rng": rng}
+            beta = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
+        else:
+            beta = moment_minimiser(public, release_sums(halves.sums, epsilon, features, rng=rng) / n, reg_lambda)
+        shares = softmax(public @ beta)
+        patterns[draw] = np.bincount(halves.patterns_public, weights=shares, minlength=size)
+    return {"patterns": patterns, "reg_lambda": reg_lambda}
+
+
+# ---- Shipped results -----------------------------------------------------------------------------------------------
+
+
+SHIPPED = Path(__file__).parent / "shipped"
+read_own = partial(read_shipped, SHIPPED)
+
+
+def default_values(name: str, classifier: str) -> PublishValues:
+    """Return the settings that results ship for: the defaults, on one data set."""
+    return PublishValues.of(PublishSettings(dataset=name, publish_classifier=classifier))
+
+
+def shipped_facts(name: str) -> FirstFacts | None:
+    """Return what the first picture of a data set shows besides results; None if nothing ships."""
+    kept = read_own(name)
+    return FirstFacts(majority=kept["majority"], classes=tuple(kept["classes"])) if kept else None
+
+
+def model_tasks(values: PublishValues, epsilon: float) -> dict[str, Task]:
+    """Return the tasks of what the same ε trains: by the cells of a grid, and linear."""
+    drawn = values.publish_draws, values.seed
+    key = values.dataset, values.relation, epsilon
+    return {
+        "cells": Task(cells, (*values.release_key(epsilon), *drawn)),
+        "linear": Task(linear, (*key, *drawn)),
+    }
+
+
+def table_task(values: PublishValues, epsilon: float) -> Task:
+    """Return the task of the classifier on published tables."""
+    return Task(published, values.table_key(epsilon))
+
+
+def drawn_task(values: PublishValues) -> Task:
+    """Return the task of the table that is shown."""
+    return Task(drawn_table, values.drawn_key())
+
+
+def tasks_at(values: PublishValues, epsilon: float) -> dict[str, Task]:
+    """Return the tasks of a table and of models for the same ε, by series."""
+    return {"table": table_task(values, epsilon), **model_tasks(values, epsilon)}
+
+
+def true_task(values: PublishValues) -> Task:
+    """Return the task of the classifier on the true records."""
+    return Task(on_true_table, (values.dataset, values.publish_classifier))
+
+
+@cache
+def shipped_results(name: str) -> dict[Task, Any]:
+    """Return what ships of a data set, by the tasks that would compute it."""
+    kept = read_own(name)
+    by_task: dict[Task, Any] = {drawn_task(default_values(name, "cart")): kept["drawn"]} if kept else {}
+    for classifier, of in kept.get("tables", {}).items():
+        values = default_values(name, classifier)
+        by_task[true_task(values)] = of["true"] / kept["records"]
+        for place, epsilon in enumerate(EPSILONS):
+            hits = {"table": of["published"][place], **{m: kept[m][place] for m in ("cells", "linear")}}
+            for series, task in tasks_at(values, epsilon).items():
+                by_task[task] = np.array(hits[series]) / kept["records"]
+    return by_task
+
+
+def make_shipped(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
+    """Return what ships of a data set, computed."""
+    known = facts(name)
+
+    def hits(task: Task) -> Any:
+        return np.rint(np.asarray(task.function(*task.arguments)) * known.n_test).astype(int).tolist()
+
+    models = [model_tasks(default_values(name, "cart"), epsilon) for epsilon in epsilons]
+    return {
+        "made with": made_with(*VERSIONS, "pandas"),
+        "classes": [str(c) for c in known.classes],
+        "records": known.n_test,
+        "majority": known.majority,
+        "tables": {
+            c: {
+                "true": hits(true_task(default_values(name, c))),
+                "published": [hits(table_task(default_values(name, c), epsilon)) for epsilon in epsilons],
+            }
+            for c in classifiers
+        },
+        "drawn": drawn_table(*default_values(name, "cart").drawn_key()),
+        **{m: [hits(of[m]) for of in models] for m in ("cells", "linear")},
+    }

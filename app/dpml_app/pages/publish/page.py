@@ -1,43 +1,62 @@
 """The Synthetic data page: the utility of a synthetic table, beside that of models at the same ε.
 
-Two speeds. What ships is in the document when it opens. All else comes from the worker processes in small tasks, that
-of the chosen ε first; a newer request makes the older one stop.
+What ships is in the document when it opens. Workers compute the rest, the chosen ε first.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any
+
+import panel_material_ui as pmui
 
 from dpml_app.core.card import Results, here
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
 from dpml_app.data.facts import FirstFacts
-from dpml_app.pages.publish import compute, shipped, words
-from dpml_app.pages.publish.compute import PublishFacts
-from dpml_app.pages.publish.controls import PublishControls
-from dpml_app.pages.publish.curves import (
-    ChoicesCard,
-    ColumnsCard,
-    GridsCard,
-    ModelsCard,
-    RecordsCard,
-    RivalsCard,
-    SharesCard,
-    TimeCard,
+from dpml_app.pages.publish import text
+from dpml_app.pages.publish.compute import (
+    PUBLISH_DATASETS,
+    PublishFacts,
+    PublishSettings,
+    PublishValues,
+    facts,
+    shipped_facts,
+    shipped_results,
 )
-from dpml_app.pages.publish.lesson_figures import figure, lesson_plot
-from dpml_app.pages.publish.main_card import TablesCard
-from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
-from dpml_app.pages.publish.sensitivity import SensitivityCard
-from dpml_app.pages.publish.settings import PublishSettings, PublishValues
-from dpml_app.pages.publish.weights_cards import (
-    WeightedClassifierCard,
-    WeightsHistogramCard,
-    WeightsPenaltyCard,
-    WeightsPlaneCard,
-    WeightsQueryCard,
-    WeightsTablesCard,
-    WeightsTaughtCard,
-)
+from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, SharesCard, TablesCard, WeightsQueryCard
+from dpml_app.pages.publish.lesson import figure, lesson_plot
 from dpml_app.work.pool import Pool
+
+
+class PublishControls(Controls):
+    """All widgets: `side` and `advanced` are for beside the picture."""
+
+    settings: PublishSettings
+    datasets = PUBLISH_DATASETS
+    most_classes = 100
+    draws = "publish_draws"
+    left_out = "which are text"
+
+    def beside(self) -> list:
+        again = pmui.Button(label="Show next table", icon=DIE, variant="outlined", **WIDE)
+        again.on_click(self._draw_again)
+        return [again, self.add("publish_classifier")]
+
+    def _draw_again(self, _event: Any) -> None:
+        """Show the next of the tables that are drawn."""
+        self.settings.publish_draw = self.settings.publish_draw % self.settings.publish_draws + 1
+
+    def middle(self) -> list:
+        return [
+            divider(),
+            self.add("publish_grids"),
+            self.add("publish_share", format="0 %"),
+            note("The number of records gets 3% of ε, the counts get the rest."),
+        ]
+
+    def in_cards(self) -> None:
+        """Make the widgets of single cards."""
+        self.add("publish_query", inline=True)
+        self.add("publish_lambda")
 
 
 class PublishPage(CardPage[PublishValues, PublishFacts]):
@@ -50,24 +69,15 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     question = "How useful is a synthetic table at this ε?"
     lead = "Drag <b>ε</b>. Outlines: the non-private table."
     settings: PublishSettings
-    facts_of = staticmethod(compute.facts)
+    facts_of = staticmethod(facts)
     unsupported_reason = "is text, and this page needs a table"
-    kinds = (
-        *(TablesCard, GridCard, ChancesCard, ModelsCard, CellsCard, GridsCard, SharesCard, ColumnsCard),
-        *(SensitivityCard, RivalsCard, RecordsCard, ChoicesCard, TimeCard),
-        *(WeightsQueryCard, WeightsPenaltyCard, WeightsPlaneCard, WeightsHistogramCard),
-        *(WeightedClassifierCard, WeightsTablesCard, WeightsTaughtCard),
-    )
+    kinds = (TablesCard, ChancesCard, ModelsCard, SharesCard, WeightsQueryCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"
     controls_kind = PublishControls
     main_card = "tables"
-    details = ("grid", "chances")
-    groups: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {
-        "publishers": ("Other methods", ("rivals", "records", "choices", "time")),
-        "weights": ("Weighted public tables", tuple(k.name for k in kinds if k.name.startswith("weights-"))),
-    }
+    details = ("chances",)
 
     def __init__(self, settings: PublishSettings, pool: Pool):
         super().__init__(settings, pool)
@@ -76,28 +86,28 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     def _open(self) -> None:
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
-        self.pool.keep(shipped.results(values.dataset))
+        self.pool.keep(shipped_results(values.dataset))
         main_card = self.cards[self.main_card]
         assert isinstance(main_card, TablesCard)
         results = main_card.open(values)
         if results:
             self._opened = values.dataset
-            facts = shipped.first_facts(values.dataset)
+            facts = shipped_facts(values.dataset)
             assert facts is not None
             self.headline.object = self.words(values, facts, {self.main_card: results})
             self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
 
     async def facts(self, values: PublishValues) -> PublishFacts:
-        self.pool.keep(shipped.results(values.dataset))
+        self.pool.keep(shipped_results(values.dataset))
         return await super().facts(values)
 
     def note(self, facts: PublishFacts) -> str:
-        return words.dataset_note(facts)
+        return text.dataset_note(facts)
 
     def offer(self, changed: set[str]) -> None:
         """Do nothing: no setting depends on the data set."""
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
         main_results = results.get(self.main_card, {})
-        return words.headline(values, *(here(main_results, name) for name in ("table", "true", "drawn")))
+        return text.headline(values, *(here(main_results, name) for name in ("table", "true", "drawn")))

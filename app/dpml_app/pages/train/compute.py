@@ -250,10 +250,6 @@ def _marked(methods: Mapping[str, Method]) -> dict[str, str]:
     return {name: m.title + marks[name] for name, m in methods.items()}
 
 
-def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
-    return {name: method.title for name, method in methods.items()}
-
-
 @dataclass(frozen=True)
 class TrainValues(DatasetValues):
     """The settings of the Classifiers page. Methods are in the order of their lists."""

@@ -61,7 +61,6 @@ from dpml_app.pages.train.compute import (
     LINEAR,
     MAPPED_METHODS,
     MAPPED_RELATION,
-    METHODS,
     PERCENTILES,
     RULE,
     SAID,
@@ -403,11 +402,6 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
         for f in self.figures:
             f.place_levels({})
             f.marker.location = None
-
-
-def method_styles() -> dict[str, Style]:
-    """Return the look of every naive Bayes method before a data set is chosen."""
-    return {name: method.look for name, method in METHODS.items()}
 
 
 def every_style() -> dict[str, Style]:

@@ -9,12 +9,26 @@ from numpy.typing import NDArray
 from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import EXACT, REFERENCE
 from dpml_app.drawing.sweep import Sweep, band, level
-from dpml_app.pages.publish import compute, lesson_figures, shipped, weights
+from dpml_app.pages.publish.compute import (
+    WEIGHT_DRAWS,
+    WEIGHT_METHODS,
+    WEIGHT_STYLES,
+    PublishSettings,
+    PublishValues,
+    facts,
+    linear,
+    mask_of,
+    on_true_table,
+    pattern_shares,
+    published,
+    release_facts,
+    share_meeting,
+    shipped_results,
+    tasks_at,
+    true_task,
+    weighted_patterns,
+)
 from dpml_app.pages.publish.figures import STYLES
-from dpml_app.pages.publish.one_release import release_facts
-from dpml_app.pages.publish.settings import WEIGHT_DRAWS, PublishSettings, PublishValues
-from dpml_app.pages.publish.weights import WEIGHT_METHODS
-from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
@@ -23,16 +37,16 @@ def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> S
     """Return the accuracy of a classifier that is trained on published tables, or what a weighted table answers."""
     if card == "weights-query":
         return _answers(settings)
-    values, known = PublishValues.of(settings), shipped.results(settings.dataset)
+    values, known = PublishValues.of(settings), shipped_results(settings.dataset)
 
     def result(task: Task) -> Any:
         return known[task] if task in known else task.function(*task.arguments)
 
     at = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
-    every = [shipped.tasks(values, epsilon) for epsilon in at]
+    every = [tasks_at(values, epsilon) for epsilon in at]
     lines = [band(look, [100 * result(of[series]) for of in every]) for series, look in STYLES.items()]
-    lines.append(level("Non-private table", 100 * result(shipped.true_task(values)), len(at), EXACT))
-    lines.append(level("Majority-class baseline", 100 * compute.facts(settings.dataset).majority, len(at)))
+    lines.append(level("Non-private table", 100 * result(true_task(values)), len(at), EXACT))
+    lines.append(level("Majority-class baseline", 100 * facts(settings.dataset).majority, len(at)))
     title = "Test records classified correctly (%)"
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
@@ -42,10 +56,10 @@ def _answers(settings: PublishSettings) -> Sweep:
     at = tuple(sorted({*SWEEP_EPSILONS, settings.epsilon}))
     lines = []
     for method in WEIGHT_METHODS:
-        draws = [100 * lesson_figures.answers(settings, method, epsilon) for epsilon in at]
+        draws = [100 * answers(settings, method, epsilon) for epsilon in at]
         lines.append(band(WEIGHT_STYLES[method], draws))
     for label, table, color in (("Private table", "private", EXACT), ("Public table", "public", REFERENCE)):
-        lines.append(level(label, 100 * float(lesson_figures.answers(settings, table)), len(at), color))
+        lines.append(level(label, 100 * float(answers(settings, table)), len(at), color))
     title = "Private records that match (%)"
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
@@ -63,23 +77,23 @@ def released(s: Any) -> dict[str, Any]:
 def answers(s: Any, source: str, epsilon: float | None = None) -> NDArray[np.float64]:
     """Return what the private or the public table answers, or the draws of a method that weights the public one."""
     if source in ("private", "public"):
-        by_pattern = weights.both(s.dataset)[source]
+        by_pattern = pattern_shares(s.dataset)[source]
     else:
         reg_lambda = s.publish_lambda if source == "output" else None
         at = s.epsilon if epsilon is None else epsilon
-        by_pattern = weights.released(source, s.dataset, at, reg_lambda, WEIGHT_DRAWS, s.seed)["patterns"]
-    return np.asarray(weights.answer(by_pattern, weights.mask_of(s.publish_query)))
+        by_pattern = weighted_patterns(source, s.dataset, at, reg_lambda, WEIGHT_DRAWS, s.seed)["patterns"]
+    return np.asarray(share_meeting(by_pattern, mask_of(s.publish_query)))
 
 
 figure |= {
     # how many percent a classifier is right for that learns the true table
-    "on-true-table": lambda s: 100 * compute.on_true_table(s.dataset, s.publish_classifier),
+    "on-true-table": lambda s: 100 * on_true_table(s.dataset, s.publish_classifier),
     # how many percent a classifier is right for that learns a published table, mean over tables
-    "on-published-table": lambda s: 100 * float(compute.published(*PublishValues.of(s).table_key(s.epsilon)).mean()),
+    "on-published-table": lambda s: 100 * float(published(*PublishValues.of(s).table_key(s.epsilon)).mean()),
     # how many percent a linear model is right for which is trained with the same ε
-    "linear": lambda s: 100 * float(compute.linear(s.dataset, s.relation, s.epsilon, s.publish_draws, s.seed).mean()),
+    "linear": lambda s: 100 * float(linear(s.dataset, s.relation, s.epsilon, s.publish_draws, s.seed).mean()),
     # how many columns the table has
-    "columns": lambda s: len(compute.facts(s.dataset).columns),
+    "columns": lambda s: len(facts(s.dataset).columns),
     # how many columns the chosen grid distinguishes
     "columns-kept": lambda s: sum(bool(level) for level in released(s)["levels"]),
     # with how many percent the best grid is chosen
