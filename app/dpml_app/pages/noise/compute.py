@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -409,9 +410,9 @@ def actual_epsilon(scale: Floats, beta: Floats) -> Floats:
     return 2 * np.arcsinh(np.sqrt(np.maximum(*at)))
 
 
-def calibrations(share: float) -> dict[str, tuple[Floats, Floats]]:
-    """Return, for each Cauchy calibration and over `EPSILONS`, the scale and the ε actual ε."""
-    epsilons = np.array(EPSILONS)
+def calibrations(share: float, values: Sequence[float] = EPSILONS) -> dict[str, tuple[Floats, Floats]]:
+    """Return the scale and the actual ε of each Cauchy calibration at each value of ε."""
+    epsilons = np.array(values)
     by_name = {}
     for name in (each.key for each in of_family("noise", "cauchy")):
         scale = np.array([cauchy_scale(e, share * e, name) for e in epsilons])
