@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from evaluated import LEAST, exact_of, scores
 
+from dpml.budget import Budget
 from dpml.evaluation import (
     area_between,
     compare_classifiers,
@@ -11,7 +12,7 @@ from dpml.evaluation import (
     selection_quality,
 )
 from dpml.evaluation.comparison import paired_counts
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import opened
 from dpml.selection import inclusion_probabilities, sample_masks
 
@@ -125,3 +126,19 @@ def test_a_released_comparison_is_of_integers(metric):
     low, high = compared.interval(n_boot=50)
     assert -1 <= low <= compared.difference() <= high <= 1
     assert 0 <= compared.probability_a_better(n_boot=50) <= 1
+
+
+def test_what_a_comparison_costs():
+    y, log_odds = scores(100)
+    budget = Budget(2.0, relation="replace-one")
+    options = {"rng": np.random.default_rng(0), "score_scale": "log-odds", "relation": "replace-one", "budget": budget}
+    first = compare_classifiers(y, log_odds, -log_odds, 0.5, **options)
+    assert first.noise_scale == 4.0
+    second = compare_classifiers(y, log_odds, -log_odds, 0.5, metric="roc_auc", **options)
+    assert [e.noise_scale for e in second.evaluations] == [8.0, 8.0]
+    assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
+    with pytest.raises(InvalidData, match="score_b has the value nan"):
+        compare_classifiers(y, log_odds, log_odds * np.nan, 0.5, **options)
+    with pytest.raises(InvalidParameter, match="metric"):
+        compare_classifiers(y, log_odds, log_odds, 0.5, metric="f1", **options)
+    assert budget.spent == 1.0

@@ -16,6 +16,7 @@ from dpml.exceptions import (
     ConcentratedWeights,
     InvalidData,
     InvalidParameter,
+    NoSecureSampler,
     RelationMismatch,
 )
 from dpml.mechanisms import NormGamma
@@ -366,3 +367,18 @@ def test_the_number_of_records_is_the_one_that_is_stated():
     with pytest.raises(InvalidData, match="X_public has 0 records"):
         model.fit(np.eye(4)[:3], np.zeros((0, 4)))
     assert model.fit(np.eye(4)[:3], np.eye(4)).n_private_ == 3
+
+
+def test_a_release_clips_and_needs_a_secure_sampler():
+    private, public = people(30, 2, 0.2), people(50, 1)
+    private["age"] = private["age"].astype(object)
+    private.loc[3, "age"] = "old"
+    with pytest.raises(InvalidData, match="column 'age' has the value 'old'"):
+        ImportanceWeights(1.0, schema=PETS, method="moments").fit(private, public)
+    model = ImportanceWeights(1.0, schema=PETS, method="moments", release=True).fit(private, public)
+    assert np.isfinite(model.coef_).all()
+    with pytest.raises(InvalidParameter, match=r"`random_state` must be .*Got 0"):
+        ImportanceWeights(1.0, schema=PETS, method="moments", release=True, random_state=0).fit(private, public)
+    for method in ("output", "objective"):
+        with pytest.raises(NoSecureSampler, match=f"{method!r} has no secure sampler"):
+            ImportanceWeights(1.0, schema=PETS, method=method, release=True).fit(private, public)

@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import joblib
@@ -336,3 +337,11 @@ def test_the_script_predicts_without_any_library(tmp_path):
 def test_another_model_has_no_json():
     X = np.random.default_rng(0).integers(0, 2, (50, 4))
     assert plain_model(BernoulliNB(1.0, random_state=0).fit(X, X[:, 0]), "release") is None
+
+
+def test_the_statement_asks_the_question_of_its_relation(released):
+    present, replaced = (replace(released, relation=r).statement(date=DATE) for r in ("add-remove", "replace-one"))
+    assert "who asks whether one person's record is in the table" in present
+    assert "who asks which of two possible contents one person's record has" in replaced
+    assert "removes one record and adds another" in present
+    assert "removes one record and adds another" not in replaced
