@@ -164,9 +164,12 @@ async def check_health(proxy: Proxy, times: Times) -> None:
 
     def check() -> float:
         begun = time.perf_counter()
-        status = proxy.ask(f"/{HEALTH}")[0]
+        try:
+            status = proxy.ask(f"/{HEALTH}")[0]
+        except TimeoutError:
+            status = 0
         if status != 200:
-            times.faults.append(f"health: {status}")
+            times.faults.append(f"health: status {status}")
         return time.perf_counter() - begun
 
     while True:
