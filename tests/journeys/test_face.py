@@ -24,8 +24,8 @@ PAGES = {
 FEW = "&draws=10&audit_draws=1000&noise_draws=1000&publish_draws=5&publish_grids=10"
 # so high that every card is near the view
 ALL_CARDS = 6000
-# most words before "More", also on the first page with its levers, and most tab stops
-WORDS, FIRST_WORDS, STOPS = 120, 130, 42
+# most words before "More", also on the first page with its levers and the eight words of its legend, and most tab stops
+WORDS, FIRST_WORDS, STOPS = 120, 138, 42
 # a picture that leaves room for the verdict, which is seen without scrolling
 LOWER = {"audit": 0.2}
 LEVERS = ("Number of features", "Budget share for selection", "Threshold percentile")
