@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
 SHOWN = "(name) => document.getElementById('body').dataset.page === name"
-EPSILON = "(value) => Bokeh.documents[0].get_model_by_name('accuracy-marker').location === value"
+EPSILON = "(value) => Bokeh.documents[0].get_model_by_name('cost-marker')?.location === value"
 QUICK = "?dataset=toy&draws=10"
 
 
