@@ -1,4 +1,4 @@
-"""A classifier, a selector and a publisher that are registered before the app is loaded appear in its lists.
+"""A classifier and a selector that are registered before the app is loaded appear in its lists.
 
 Nothing else is edited. It runs in a process of its own, for the lists of a page are made when the page is loaded.
 """
@@ -117,8 +117,3 @@ def test_the_select_page_lists_draws_and_names_a_selector(seen):
 
 def test_a_worker_knows_what_was_registered_before_it_started(seen):
     assert seen["in a worker"]
-
-
-def test_the_publish_page_draws_and_names_a_publisher(seen):
-    assert seen["publish"] == [True, True, True]
-    assert "Made-up publisher <b>" in seen["publish words"]

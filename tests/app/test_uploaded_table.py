@@ -179,7 +179,7 @@ def test_gaps_are_what_the_schema_says_of_them():
         assert (both["plan"] == "student").sum() == 200
         assert (both["age"] == 18).sum() >= 267
         assert not both.isna().any(axis=None)
-        drawn = published(made.name, "add-remove", 1.0, 10, 0.37, 0, "cart", 3, 0)
+        drawn = published(made.name, "add-remove", 1.0, 10, 0.37, "cart", 3, 0)
         assert drawn.shape == (3,)
         assert drawn.min() > 0.4
     finally:
