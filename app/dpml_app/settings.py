@@ -43,19 +43,6 @@ LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-1, 4) for st
 MOST_FEATURES = 100
 
 
-# what means the same on every page that has it
-SHARED = (
-    "dataset",
-    "relation",
-    "epsilon",
-    "threshold_percentile",
-    "n_features",
-    "selection_share",
-    "draws",
-    "seed",
-)
-
-
 RELATION_TITLES = {"add-remove": "Add or remove one record", "replace-one": "Replace one record"}
 
 

@@ -5,16 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
-
-
-def read_captions(file: Path, **values: object) -> dict[str, str]:
-    """Return the captions of a file by card, with placeholders filled; a text named _x is a part of others."""
-    texts: dict[str, str] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    parts = {name: text.format_map(values) for name, text in texts.items() if name.startswith("_")}
-    return {name: text.format_map({**values, **parts}) for name, text in texts.items() if name not in parts}
-
 
 RELATION_WORDS = {
     "add-remove": ("add or remove one record", "whether any one person is in the data"),
