@@ -111,7 +111,11 @@ def test_options_for_an_identity_provider_are_those_of_panel():
 
 # ---- nginx -----------------------------------------------------------------------------------------------------------
 
-needs_nginx = pytest.mark.skipif(NGINX is None or OPENSSL is None, reason="nginx or openssl is not installed")
+# without nginx these tests are skipped, but under CI they fail
+CI = os.environ.get("CI", "").lower() == "true"
+needs_nginx = pytest.mark.skipif(
+    not CI and (NGINX is None or OPENSSL is None), reason="nginx or openssl is not installed"
+)
 
 
 @needs_nginx
