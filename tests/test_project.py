@@ -148,6 +148,7 @@ def test_the_app_has_a_folder_for_each_page():
     # a page has at most five modules; My data has more
     modules = {path.name: {file.stem for file in path.glob("*.py")} - {"__init__"} for path in folders}
     known = {"page", "compute", "figures", "text", "lesson"}
+    assert [name for name, found in modules.items() if "page" not in found] == []
     assert {name for name, found in modules.items() if not found <= known} <= {"mydata"}
 
 

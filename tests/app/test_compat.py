@@ -1,6 +1,7 @@
 """Names that Panel and Bokeh keep to themselves: each is still there, does what it is used for, and is still needed."""
 
 import ast
+import asyncio
 import importlib
 import importlib.util
 import inspect
@@ -9,6 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import dpml_app
 import panel as pn
@@ -17,11 +19,13 @@ import pytest
 import pyviz_comms
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
-from bokeh.models import Div
+from bokeh.models import ColumnDataSource, Div
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.views.ws import WSHandler
 from dpml_app import compat
+from dpml_app.core import page
+from panel.io import document as panel_document
 from panel.io.state import set_curdoc
 
 ROOT = Path(__file__).parents[2]
@@ -247,3 +251,47 @@ def test_a_column_is_told_when_its_output_is_made_and_when_it_goes():
     assert told[1:] == ["close"]
     for name in ("_get_model", "_preprocess", "_cleanup"):
         assert callable(getattr(pn.Column, name)), "what is extended"
+
+
+def test_a_message_that_panel_kept_goes_with_the_next(monkeypatch):
+    """Panel keeps the second message until a third one. If it no longer does, the empty change can go."""
+    written, doc = [], Document()
+
+    async def write_three():
+        first, done = (asyncio.get_running_loop().create_future() for _ in range(2))
+        done.set_result(None)
+        send = lambda _connection, msg: written.append(msg) or [first if msg == "first" else done]  # noqa: E731
+        monkeypatch.setattr(panel_document, "extra_socket_handlers", {SimpleNamespace: send})
+        connection = Mock(_socket=SimpleNamespace())
+        connection.protocol.create = lambda _kind, events: events
+        panel_document.schedule_write_events(doc, [connection], "first")
+        await asyncio.sleep(0.01)
+        # the first is sent in the moment in which the second is written
+        first.set_result(None)
+        panel_document.schedule_write_events(doc, [connection], "second")
+        await asyncio.sleep(0.01)
+        assert written == ["first"]
+        panel_document.schedule_write_events(doc, [connection], "third")
+        await asyncio.sleep(0.01)
+
+    asyncio.run(write_three())
+    assert written == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("serves", [True, False])
+def test_one_empty_change_follows_messages_of_a_session(monkeypatch, serves):
+    monkeypatch.setattr(page, "FLUSH_DELAY", 0.01)
+    doc, source, context = Document(), ColumnDataSource({"count": [0]}, name=page.FLUSH), SimpleNamespace()
+    doc.add_root(Div(tags=[source]))
+    if serves:
+        doc._session_context = lambda: context
+
+    async def send_three():
+        for _ in range(3):
+            with page.one_message(doc):
+                pass
+        assert source.data["count"] == [0]
+        await asyncio.sleep(0.1)
+
+    asyncio.run(send_three())
+    assert source.data["count"] == [int(serves)]

@@ -90,12 +90,14 @@ def test_public_functions_are_functions_of_the_package_itself(name):
 
 def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cells):
     wire = Wire()
-    live = dpml_app.card("cost", data="toy", epsilon=0.5, draws=10)
+    live = dpml_app.card("select.accuracy", data="toy", epsilon=0.5, draws=10)
+    curve = live.page.cards["accuracy"].figure.curves["mask-count"]
+    assert len(curve.data["n_features"]) == 0
     before = shown(live, wire, lambda live: True)
     assert before == ([], 0)
-    assert "at ε = 0.5" in said(live, "cost")
-    assert len(wire.sent) > 0
-    assert len(live.page.cards["cost"].figure.hand.data["epsilon"]) > 1
+    assert "Best T tried" in said(live, "accuracy")
+    assert len(curve.data["n_features"]) > 1
+    assert any(f'"{curve.id}"' in str(text) for text in wire.sent)
     live.close()
 
 
