@@ -192,7 +192,7 @@ class Model:
 
     @property
     def whole(self) -> bool:
-        """Whether the noise is a whole number."""
+        """Return whether the mechanism draws integers."""
         return isinstance(self.mechanism, Geometric)
 
     @property

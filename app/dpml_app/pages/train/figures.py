@@ -549,7 +549,7 @@ def _when(method: str) -> str:
 
 # what is so many points behind, or more, is darkest
 FAR = 10.0
-# the marker stands at an ε that can be chosen
+# the marker is at one of the slider's values of ε
 SNAP = """
 const off = (step) => Math.abs(Math.log(step / cb_obj.location))
 const nearest = cb_obj.location > 0 ? steps.reduce((best, step) => off(step) < off(best) ? step : best) : steps[0]
