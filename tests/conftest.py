@@ -283,7 +283,6 @@ def session(monkeypatch):
 @pytest.fixture
 def ready(session, monkeypatch):
     """A session with a table in use, all of whose facts are said to be public, in the release mode."""
-    from dpml_app.pages.mydata import bought
     from dpml_app.pages.mydata.page import MyDataPage
     from own_session import csv
 
@@ -291,7 +290,7 @@ def ready(session, monkeypatch):
         """Advice and study runs take seconds, and are not what is tested here."""
 
     monkeypatch.setattr(MyDataPage, "_advise", quiet)
-    monkeypatch.setattr(bought, "asked", lambda _settings, _pool: {})
+    monkeypatch.setattr(MyDataPage, "_ask_runs", lambda _page: {})
 
     def new(*, confirmed=True, seed=0):
         one = session()

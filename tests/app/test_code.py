@@ -21,7 +21,7 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.data import measures
 from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.explore import compute as explore
-from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.compute import Draft
 from dpml_app.pages.select import compute as select
 from page_alone import PageAlone, pool_here
 

@@ -74,7 +74,7 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
     me.act(page._on_use)
     assert uploaded_table.is_uploaded(one.shell.settings.dataset), one.said
     # the ε for a target
-    me.act(lambda: page._go("explore", None))
+    me.act(lambda: one.shell.settings.assign({"page": "explore"}))
     shown = one.shell.shown
     me.act(lambda: setattr(shown.controls.widgets["wanted"], "value", 60.0))
     said = shown.controls.needed.object

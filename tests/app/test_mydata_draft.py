@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-from dpml_app.pages.mydata.draft import GAP, Draft
-from dpml_app.pages.mydata.words import every_fact, status
+from dpml_app.pages.mydata.compute import GAP, Draft
+from dpml_app.pages.mydata.text import facts, status
 
 from dpml.exceptions import InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema
@@ -32,10 +32,8 @@ def test_a_proposal_marks_what_it_read_off_the_data():
         "id": "ignored", "age": "numeric", "plan": "categorical", "spent": "numeric",
     }  # fmt: skip
     assert unconfirmed(made) == EVERY
-    assert [each.words for each in made.proposed] == [
-        "plan is one of basic, family", "spent is at least 0", "spent is at most 10",
-        "left is one of no, yes", "there are at least 2 records",
-    ]  # fmt: skip
+    plan, spent = made.columns["plan"], made.columns["spent"]
+    assert (plan.categories, spent.lower, spent.upper, made.n_lower) == (("basic", "family"), 0, 10, 2)
     names = ("categories of 'plan'", "lower of 'spent'", "upper of 'spent'", "classes", "n_lower")
     assert made.schema().unconfirmed == names
 
@@ -78,7 +76,7 @@ def test_a_column_that_is_left_out_because_of_its_cells_is_marked_and_one_by_its
     frame = pd.DataFrame({"id": range(60), "note": [f"text {i}" for i in range(60)], "left": ["no", "yes"] * 30})
     made = Draft(frame.assign(one=3.0), "notes.csv")
     made.say_label("left")
-    assert [each.words for each in made.proposed[:2]] == ["note is left out", "one is left out"]
+    assert unconfirmed(made)[:2] == [("note", "kind"), ("one", "kind")]
     made.say("id", kind="numeric", lower=0.0, upper=1e6)
     assert made.schema().data_derived == ("classes", "n_lower", "ignored")
     made.confirm("note", "kind")
@@ -206,7 +204,7 @@ def test_a_schema_that_was_saved_is_taken_and_one_of_another_table_is_not():
 def test_no_text_of_the_table_is_markup():
     frame = pd.DataFrame({"a": [EVIL, "b"] * 3, EVIL: [1, 2] * 3, "left": ["no", EVIL] * 3})
     made = Draft(frame, EVIL)
-    for text in (every_fact(made), status(made, True), status(made, False)):
+    for text in (facts(made), status(made, True), status(made, False)):
         assert "<img" not in text
         assert "&lt;img" in text
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.pages.mydata.page import MyDataPage
-from dpml_app.pages.mydata.rows import _line, _listed
+from dpml_app.pages.mydata.text import _line, _listed
 
 from dpml.schema import Schema
 
@@ -120,8 +120,7 @@ def test_clicks_alone_make_no_release_and_every_fact_is_in_view_before_it_is_tic
     rows = one.page.facts.rows.every()
     shown = {(row["column"], fact["fact"]) for row in rows for fact in row["facts"] if fact["source"] == "proposed"}
     for fact in draft.proposed:
-        value = fact.words.removeprefix(f"{fact.column} is ")
-        assert value in step.facts.object or fact.fact in ("classes", "n_lower")
+        assert not fact.column or draft.columns[fact.column].description in step.facts.object
         assert (fact.column, fact.fact) in shown
     # nothing says it of several facts
     everything = {"column": "", "fact": "", "source": "stated"}
@@ -134,9 +133,9 @@ def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_no
     draft = one.page.draft
     # a category that is one person's is typed away; of all else a person says how it is known, each by itself
     one.edit("PaymentMethod", "categories", "Electronic check, Mailed check")
-    ticked = [fact.words for fact in draft.proposed]
+    ticked = [column.description for column in draft.columns.values()]
     for count, fact in enumerate(draft.proposed, 1):
-        assert len(draft.unconfirmed) == len(ticked) - count + 1
+        assert len(draft.unconfirmed) == len(draft.proposed) - count + 1
         one.edit(fact.column, fact.fact, source="code" if count % 2 else "stated")
     to_the_release(one)
     step = one.page.release

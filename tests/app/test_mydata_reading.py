@@ -1,14 +1,221 @@
-"""How My data reads a file: what it says of it, what a person changes, and what a release is told."""
+"""How My data reads a file: its questions, what a person changes, and what a release is told."""
+
+import time
 
 import numpy as np
-from dpml_app.pages.mydata.draft import Draft
+import pytest
+from dpml_app.pages.mydata import compute
+from dpml_app.pages.mydata.compute import DERIVED, SPARE, Draft, check_lines
 
-from dpml.tables import examine_table
+from dpml.exceptions import TableTooLarge
+from dpml.tables import Limits, examine_table
 
-N = 60
+N = 400
+PEOPLE = [("no", "yes")[i % 2] for i in range(N)]
 
 
-def german(n=N):
+def lines(head, *columns, separator=","):
+    rows = [separator.join(map(str, row)) for row in zip(*columns, strict=True)]
+    return "\n".join([head, *rows, ""]).encode()
+
+
+def repeated(*cells):
+    return [cells[i % len(cells)] for i in range(N)]
+
+
+AGES = [20 + i % 50 for i in range(N)]
+MISSING = lines("severity,dose,label", repeated("None", "Mild", "None", "Severe"), AGES, PEOPLE)
+THOUSANDS = lines("income;label", repeated("1.250", "980", "2.300"), PEOPLE, separator=";")
+NO_NAMES = lines("20,Clerk,no\n21,Cook,yes", AGES, repeated("Clerk", "Cook"), PEOPLE)
+TWICE = lines("score,score,label", AGES, repeated(1, 2, 3), PEOPLE)
+CYRILLIC = lines("возраст;город;label", AGES, repeated("Москва", "Казань"), PEOPLE, separator=";")
+CYRILLIC = CYRILLIC.decode().encode("cp1251")
+UNITS = lines("income,label", repeated("950", "5k"), PEOPLE)
+SENTINEL = lines("bmi,label", repeated("-999", "22.5", "24", "31"), PEOPLE)
+TWINS = lines("smoker,label", repeated("Yes", "yes", "No"), PEOPLE)
+IDENTIFIER = lines("customerID,age,label", range(5000, 5000 + N), AGES, PEOPLE)
+CASES = {
+    "missing": (MISSING, "severity", "They are categories"),
+    "numbers": (THOUSANDS, "income", "Decimal point"),
+    "names": (NO_NAMES, "the file: names", "It has the names"),
+    "repeated": (TWICE, "the file: names", "State the names"),
+    "encoding": (CYRILLIC, "the file: encoding", "cp1251"),
+    "units": (UNITS, "income", "They are numbers"),
+    "sentinels": (SENTINEL, "bmi", "It stands for a missing value"),
+    "twins": (TWINS, "smoker", "They are the same"),
+    "identifiers": (IDENTIFIER, "customerID", "It describes a record"),
+}
+
+
+def choices(one):
+    return {question.kind: (question, widget) for question, widget in one.page.questions.choices}
+
+
+def choose(one, kind, position):
+    one.do(lambda: setattr(choices(one)[kind][1], "value", position))
+
+
+def confirm(one):
+    one.do(lambda: one.page.questions.confirm.param.trigger("clicks"))
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "column", "first", "second"),
+    [
+        (MISSING, "missing", "severity", ["Mild", "Severe"], ["Mild", "None", "Severe"]),
+        (UNITS, "units", "income", ["5k", "950"], [950, 5000]),
+        (SENTINEL, "sentinels", "bmi", [-999, 22.5, 24, 31], [22.5, 24, 31]),
+        (TWINS, "twins", "smoker", ["No", "Yes", "yes"], ["no", "yes"]),
+        (THOUSANDS, "numbers", "income", [980, 1250, 2300], [1.25, 2.3, 980]),
+    ],
+    ids=["missing", "units", "sentinels", "twins", "numbers"],
+)
+def test_reading_of_a_column_is_chosen_and_undone(session, content, kind, column, first, second):
+    one = session()
+    one.upload(content)
+
+    def values():
+        return sorted(one.page.draft.frame[column].dropna().unique().tolist())
+
+    question, widget = choices(one)[kind]
+    assert question.column in (column, None)
+    assert len(widget.options) >= 2
+    assert values() == first
+    choose(one, kind, 1)
+    assert values() == second
+    # answered, still shown, and no longer open
+    assert kind not in {each.kind for each in one.page.draft.reading.questions}
+    assert choices(one)[kind][1].value == 1
+    choose(one, kind, 0)
+    assert values() == first
+    assert choices(one)[kind][1].value == 0
+
+
+def test_names_of_a_file_without_names_are_asked(session):
+    one = session()
+    one.upload(NO_NAMES)
+    assert list(one.page.draft.frame) == ["column 1", "column 2", "column 3"]
+    assert len(one.page.draft.frame) == N + 2
+    choose(one, "names", 1)
+    assert list(one.page.draft.frame) == ["20", "Clerk", "no"]
+    choose(one, "names", 0)
+    assert len(one.page.draft.frame) == N + 2
+
+
+def test_repeated_name_is_numbered_and_asked(session):
+    one = session()
+    one.upload(TWICE)
+    assert list(one.page.draft.columns) == ["score", "score (2)"]
+    assert "score (2)" in next(iter(choices(one)["names"][1].options))
+
+
+def test_doubtful_encoding_is_asked_with_cells(session):
+    one = session()
+    one.upload(CYRILLIC)
+    question, widget = choices(one)["encoding"]
+    assert next(iter(widget.options)).endswith("(возраст, город, Москва)")
+    assert one.page.draft.columns["город"].categories == ("Казань", "Москва")
+    other = next(i for i, each in enumerate(question.readings) if each.options["encoding"] == "cp1253")
+    choose(one, "encoding", other)
+    assert "город" not in one.page.draft.columns
+    # any codec of Python can be stated
+    one.do(lambda: setattr(one.page.file_format.choices["encoding"], "value", "koi8_r"))
+    assert one.page.draft.reading.format.encoding == "koi8_r"
+    one.do(lambda: setattr(one.page.file_format.choices["encoding"], "value", "klingon"))
+    assert "klingon" in one.said[0]
+
+
+def test_identifier_is_left_out_until_a_person_says_otherwise(session):
+    one = session()
+    one.upload(IDENTIFIER)
+    assert one.page.draft.columns["customerID"].kind == "ignored"
+    assert choices(one)["identifiers"][1].value == 1
+    choose(one, "identifiers", 0)
+    column = one.page.draft.columns["customerID"]
+    assert column.kind == "numeric"
+    assert column.marked(DERIVED) == ("lower", "upper")
+    choose(one, "identifiers", 1)
+    assert "customerID" not in one.page.draft.columns
+
+
+def test_missing_codes_can_be_stated(session):
+    one = session()
+    one.upload(SENTINEL)
+    field = one.page.file_format.choices["missing"]
+    one.do(lambda: setattr(field, "value", "-999, unknown"))
+    assert one.page.draft.stated["missing"] == ("-999", "unknown")
+    assert one.page.draft.frame["bmi"].isna().sum() == N / 4
+    assert "-999&#x27; (100)" in one.page.file_format.words.object
+    one.do(lambda: setattr(one.page.file_format.choices["missing"], "value", ""))
+    assert one.page.draft.frame["bmi"].min() == -999
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name != "identifiers"])
+def test_release_waits_for_an_open_question(session, case):
+    one = session()
+    one.upload(CASES[case][0])
+    assert one.page.draft.open_questions
+    one.confirm()
+    step = one.page.release
+    one.do(step.enter)
+    assert "Was the file read correctly?" in step.problems.object
+    assert step.button.disabled
+    one.do(step.leave)
+    confirm(one)
+    assert one.page.draft.open_questions == []
+    assert not one.page.questions.confirm.visible
+    # what was confirmed is how a release reads the file, record by record
+    study, release = one.page.draft.frame, one.page.draft.records()
+    assert list(release) == list(study)
+    assert len(release) == len(study)
+
+
+def test_stated_category_is_no_missing_value_in_a_release(session):
+    one = session()
+    one.upload(MISSING)
+    choose(one, "missing", 1)
+    assert one.page.draft.columns["severity"].categories == ("Mild", "None", "Severe")
+    records = one.page.draft.records(one.page.draft.schema())
+    assert (records["severity"] == "None").sum() == N / 2
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("case", ["missing", "numbers", "names", "repeated", "encoding"])
+def test_question_is_answered_in_a_browser(make_app, server, tmp_path, case):
+    from playwright.sync_api import expect
+
+    content, about, reading = CASES[case]
+    (tmp_path / "table.csv").write_bytes(content)
+    page = make_app(server, width=1440, height=900).page
+    page.goto(f"{server.url}?page=mydata")
+    page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "table.csv")
+    expect(page.get_by_role("heading", name="Was the file read correctly?")).to_be_visible()
+    group = page.get_by_role("radiogroup", name=f"Reading of {about}")
+    expect(group.get_by_role("radio").first).to_be_checked()
+    chosen = group.get_by_role("radio", name=reading)
+    if chosen.is_checked():
+        page.get_by_role("button", name="Confirm all").click()
+    else:
+        chosen.check()
+    told = {
+        "missing": lambda: page.get_by_role("textbox", name="severity: categories"),
+        "numbers": lambda: page.get_by_role("textbox", name="income: lower bound"),
+        "names": lambda: page.get_by_label("Clerk: kind"),
+        "repeated": lambda: page.get_by_label("score (2): kind"),
+        "encoding": lambda: page.get_by_role("textbox", name="город: categories"),
+    }[case]()
+    expect(told).to_be_visible()
+    if case == "missing":
+        expect(told).to_have_value("Mild, None, Severe")
+    if case == "encoding":
+        expect(told).to_have_value("Казань, Москва")
+    expect(page.get_by_text("Answered.").first).to_be_visible()
+
+
+# ---- the format ------------------------------------------------------------------------------------------------------
+
+
+def german(n=60):
     """Return a file with decimal commas, dates and a column of mostly numbers, as a spreadsheet writes it."""
     rng = np.random.default_rng(0)
     rows = ["Größe_cm;Beginn;Lohn;Notiz;bleibt"]
@@ -59,8 +266,8 @@ def test_dates_become_parts_at_a_click_and_another_sign_reads_the_file_again(ses
 
 def test_a_release_is_told_the_format_once_a_person_has_confirmed_it():
     made = draft()
-    [format_fact] = [each for each in made.unconfirmed if each.fact == "format"]
-    assert "decimal comma" in format_fact.words
+    assert [each.fact for each in made.unconfirmed].count("format") == 1
+    assert "decimal comma" in made.reading.format.words
     for each in made.unconfirmed:
         made.confirm(each.column, each.fact)
     assert made.unconfirmed == []
@@ -70,7 +277,7 @@ def test_a_release_is_told_the_format_once_a_person_has_confirmed_it():
     assert [float(cell) for cell in records["Größe_cm"]] == heights.tolist()
     assert records["Lohn"].isna().tolist() == made.frame["Lohn"].isna().tolist()
     made.take(made.schema())
-    assert made.marks["format"]
+    assert made.marks["format"] == "confirmed"
 
 
 def test_a_format_that_was_stated_or_is_the_usual_one_is_no_fact_of_the_data():
@@ -96,3 +303,45 @@ def test_a_column_of_text_that_is_called_a_number_says_what_became_a_gap_and_goe
     assert made.columns["height"].note == ""
     assert "tall" in set(made.frame["height"])
     assert made.records()["height"].isna().sum() == 0
+
+
+# ---- too many lines --------------------------------------------------------------------------------------------------
+
+
+MANY = SPARE + 12
+LIMITS = Limits(rows=10)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+@pytest.mark.parametrize("block", [7, 1 << 22])
+def test_lines_are_counted_however_they_end(end, encoding, block, monkeypatch):
+    monkeypatch.setattr(compute, "BLOCK", block)
+    line = '"a","é"'
+    check_lines("a.csv", (f"{line}{end}" * (SPARE + 10)).encode(encoding), LIMITS)
+    with pytest.raises(TableTooLarge, match=r"'a\.csv': the file has more than 10,010 lines, the limit is 10 records"):
+        check_lines("a.csv", (f"{line}{end}" * (SPARE + 11)).encode(encoding), LIMITS)
+
+
+@pytest.mark.parametrize("block", [7, 1 << 22])
+def test_a_line_end_in_quotes_ends_no_line(block, monkeypatch):
+    monkeypatch.setattr(compute, "BLOCK", block)
+    check_lines("a.csv", b"a,b\n" + b'"one\ntwo ""and""\r\nthree",1\n' * (MANY // 2), LIMITS)
+
+
+def test_letters_with_the_byte_of_a_line_end_are_no_lines():
+    check_lines("a.csv", ("ਊ" * 50 + "\n").encode("utf-16") + ("ਊ" * MANY).encode("utf-16-le"), LIMITS)
+
+
+def test_parquet_has_no_lines():
+    check_lines("a.parquet", b"PAR1" + b"\n" * MANY, LIMITS)
+
+
+def test_millions_of_tiny_lines_are_refused_at_once(session):
+    """The page says so, and nobody's file waits for a reader."""
+    mine, content = session(), b'"",""\n' * 6_000_000
+    begun = time.monotonic()
+    mine.do(lambda: mine.page._on_file("tiny.csv", content))
+    assert "the file has more than 2,010,000 lines, the limit is 2,000,000 records" in mine.said[0]
+    assert time.monotonic() - begun < 20  # 0.2 s where nothing else runs; reading took 81 s
+    assert mine.page.draft is None

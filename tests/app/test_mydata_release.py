@@ -1,4 +1,4 @@
-"""The step Release of the page My data: what is in the way, what is charged and once, and where its files are."""
+"""The step Release of My data: what is in the way, what is charged and once, where its files are, and cancelling."""
 
 import asyncio
 import io
@@ -8,19 +8,29 @@ import re
 import tempfile
 import threading
 import zipfile
+from pathlib import Path
 from unittest.mock import Mock
 
 import joblib
+import numpy as np
 import pandas as pd
 import pytest
 import uploaded_tables
+from dpml_app.pages.mydata import compute
 from dpml_app.pages.mydata import release as releases
-from dpml_app.pages.mydata.words import INSTALL
+from dpml_app.pages.mydata import text as words
+from dpml_app.pages.mydata.compute import CancellationToken, Draft, Stopped
+from dpml_app.pages.mydata.page import MyDataPage
+from dpml_app.pages.mydata.release import MODES
+from dpml_app.pages.mydata.text import INSTALL
 from own_session import csv, mode, release, say
 from release_table import FILES, files_without
 
-from dpml.exceptions import BudgetExceeded, InvalidData, NotPrivate
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidSchema, NotPrivate
+from dpml.mechanisms.interruption import checkpoint
 from dpml.release import Released
+from dpml.release import plan as plans
+from dpml.release.forecast import Forecast, TableWarning
 
 
 def test_the_mode_is_entered_by_a_button_and_shown_to_the_browser_of_that_session_alone(session):
@@ -141,7 +151,7 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     ledger = json.loads(made.files["release-1-ledger.json"][1])
     assert ledger["status"] == "release"
     assert sum(charge["epsilon"] for charge in ledger["charges"]) == pytest.approx(0.5)
-    whole = json.loads(step.files._files["release-session-ledger.json"])
+    whole = json.loads(step.contents["release-session-ledger.json"])
     assert whole["spent"] == pytest.approx(0.5)
     assert len(whole["charges"]) == len(ledger["charges"]) == len(step.budget.ledger)
     assert b"Ada &lt;b&gt;Example&lt;/b&gt;" in made.files["release-1-statement.html"][1]
@@ -153,7 +163,7 @@ def test_it_runs_once_however_often_its_button_is_pressed_and_nothing_waits_for_
     one = ready()
     step = one.page.release
     begun, go_on, runs = threading.Event(), threading.Event(), []
-    usual = releases.run
+    usual = compute.run
 
     def slow(*arguments):
         runs.append(arguments)
@@ -161,7 +171,7 @@ def test_it_runs_once_however_often_its_button_is_pressed_and_nothing_waits_for_
         assert go_on.wait(60)
         return usual(*arguments)
 
-    monkeypatch.setattr(releases, "run", slow)
+    monkeypatch.setattr(compute, "run", slow)
     say(one, sure=True)
 
     async def press():
@@ -201,9 +211,9 @@ def test_a_second_release_adds_up_and_what_is_too_much_is_refused(ready):
     assert step.budget.spent == pytest.approx(0.9)
     assert "2 releases in this session. Privacy budget ε = 1: <b>0.9</b> spent, <b>0.1</b> left" in step.spent.object
     assert step.which.options == ["Release 1", "Release 2"]
-    assert "release-2.zip" in step.files.names
+    assert "release-2.zip" in step.contents
     say(one, which="Release 1")
-    assert "release-1.zip" in step.files.names
+    assert "release-1.zip" in step.contents
     release(one)
     assert "ε = 0.4 exceeds the remaining budget of 0.1" in step.problems.object
     assert len(step.done) == 2
@@ -225,7 +235,7 @@ def test_what_was_spent_stays_spent_when_the_table_goes_and_for_the_next_one(rea
     # its files can still be saved
     assert one.page.to_release.visible
     one.do(step.enter)
-    assert "release-1.zip" in step.files.names
+    assert "release-1.zip" in step.contents
     assert step.button.disabled
     assert "No table is in use" in step.problems.object
     say(one, sure=True)
@@ -259,7 +269,7 @@ def test_another_session_sees_nothing_of_it_and_nothing_is_in_a_link_or_a_log(re
         other.use()
         other.do(other.page.release.enter)
     assert other.page.release.spent.object == ""
-    assert other.page.release.files.names == []
+    assert other.page.release.contents == {}
     assert other.page.release.done == []
     name = one.shell.settings.uploaded.table.name
     for text in (
@@ -286,7 +296,7 @@ def test_a_fault_shows_no_value_from_the_data_and_the_next_try_is_open(ready, mo
     for fault in FAULTS:
         step.said.object = ""
         with caplog.at_level(logging.DEBUG), monkeypatch.context() as changed:
-            changed.setattr(releases, "run", Mock(side_effect=fault))
+            changed.setattr(compute, "run", Mock(side_effect=fault))
             release(one)
         assert "Not released" in step.said.object
         assert "Nothing was charged." in step.said.object
@@ -332,13 +342,13 @@ def test_without_secure_noise_there_are_demonstration_runs_only_and_every_file_s
     assert "1 simulation in this session" in step.spent.object
     [made] = step.done
     assert made.title == "Simulation 1"
-    assert all(name.startswith("simulation-") for name in step.files.names)
+    assert all(name.startswith("simulation-") for name in step.contents)
     for name, (_title, content) in made.files.items():
         if name.endswith((".zip", ".joblib")):
             continue
         assert b"simulation, not a release" in content.lower(), name
     assert joblib.load(io.BytesIO(made.files["simulation-1-model.joblib"][1])).status_ == "simulation, not a release"
-    assert json.loads(step.files._files["simulation-session-ledger.json"])["status"] == "simulation, not a release"
+    assert json.loads(step.contents["simulation-session-ledger.json"])["status"] == "simulation, not a release"
     assert not any(secret in caplog.text for secret in ("clipped", *uploaded_tables.SECRETS))
 
 
@@ -368,3 +378,407 @@ def test_that_nothing_can_be_released_is_said_before_a_table_is_uploaded(session
     assert ("You can simulate a release, but not make one" in page.status.object) is not installed
     assert (INSTALL in page.status.object) is not installed
     assert page.to_release.label == ("Plan a release" if installed else "Plan a simulation")
+
+
+# ---- words and files -------------------------------------------------------------------------------------------------
+
+
+# the width of the widest thing that could be scrolled sideways
+SCROLL = """() => Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth)"""
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def test_a_problem_of_a_fact_names_it_without_its_value():
+    assert words.against(InvalidSchema("categories of 'plan'", ("01", "1"), "different")) == (
+        "categories of 'plan' must be different",
+        "Go back to the table and correct it.",
+    )
+
+
+def test_warnings_of_a_forecast_are_sentences_without_markup():
+    warning = TableWarning("leak", "<b>", "", "column '<b>' predicts 'left' alone (`ignored`).")
+    text = words.forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100, (warning,)))
+    assert "<b>80.0%</b> (majority-class baseline 60.0%)" in text
+    assert "Column &#x27;&lt;b&gt;&#x27; predicts &#x27;left&#x27; alone (<code>ignored</code>)." in text
+
+
+def test_no_text_of_the_table_is_markup():
+    frame = pd.DataFrame({"a": [EVIL, "b"] * 3, EVIL: [1, 2] * 3, "left": ["no", EVIL] * 3})
+    preview = pd.DataFrame([{"part": EVIL, "released": EVIL, "epsilon": 1.0, "relation": "add-remove", "noise": EVIL}])
+    charges = pd.DataFrame([{"label": EVIL, "epsilon": 1.0}])
+    found = [words.against(NotPrivate(EVIL))]
+    measures = pd.DataFrame([{"measure": EVIL, "value": 0.5, "low": 0.1, "high": 0.9}])
+    texts = [words.facts(Draft(frame, EVIL)), words.plan(preview), words.ledger(charges)]
+    for text in [*texts, words.problems(found, known=True), words.evaluation(measures)]:
+        assert "<img" not in text
+        assert "&lt;img" in text
+
+
+def test_a_part_that_is_left_out_has_no_file(ready):
+    one = ready()
+    step = one.page.release
+    one.do(lambda: step.shares._move("publishing", 0))
+    release(one)
+    [made] = step.done
+    assert "release-1-table.csv" not in made.files
+    assert "release-1-model.joblib" in made.files
+    one.do(lambda: step.shares._move("publishing", 100))
+    release(one)
+    assert "release-2-table.csv" in step.done[1].files
+    assert not {"release-2-model.joblib", "release-2-evaluation.json"} & set(step.done[1].files)
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
+    """The bar is moved by keys, what is in the way is put right, and the files are saved from a page that says so."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import expect
+
+    (tmp_path / "customers.csv").write_bytes(csv())
+    app = make_app(server, width=1440, height=900)
+    page = app.page
+    app.enter("mydata", wait=False)
+    page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
+    facts = page.get_by_label(re.compile("source of the")).and_(page.locator(".proposed"))
+    expect(facts).to_have_count(6)
+    for name in [fact.get_attribute("aria-label") for fact in facts.all()]:
+        page.get_by_label(name, exact=True).select_option("stated")
+    expect(page.get_by_text("Every entry is stated.")).to_be_visible()
+    page.get_by_role("button", name="Use this table").click()
+    page.get_by_role("button", name="Plan a release").click()
+    strip = page.locator("#mode")
+    expect(strip).to_have_text(MODES["releasing"])
+    # a part takes from those that are not locked
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "50%")
+    page.get_by_role("checkbox", name="Lock publishing").check()
+    expect(app.slider("Publishing")).to_be_disabled()
+    app.push("Training")
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "51%")
+    expect(app.slider("Evaluation")).to_have_attribute("aria-valuetext", "24%")
+    app.push("Training", "End")
+    expect(app.slider("Evaluation")).to_have_attribute("aria-valuetext", "0%")
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "75%")
+    app.push("Evaluation", "PageUp")
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "65%")
+    expect(app.slider("Publishing")).to_have_attribute("aria-valuetext", "25%")
+    parts = page.get_by_role("list", name="Parts of ε = 0.5")
+    expect(parts).to_contain_text("Training 0.325")
+    plan = page.get_by_role("table", name="Plan")
+    expect(plan).to_contain_text("0.325")
+    button = page.get_by_role("button", name="Release", exact=True)
+    expect(button).to_be_disabled()
+    grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
+    page.get_by_role("checkbox", name="This metadata is public").check()
+    expect(button).to_be_enabled()
+    button.dblclick()
+    expect(page.get_by_text("1 release in this session")).to_be_visible()
+    for title, name in (("All files (zip)", "release-1.zip"), ("Model (joblib)", "release-1-model.joblib")):
+        for _again in range(2):
+            with page.expect_download() as kept:
+                page.get_by_role("button", name=title, exact=True).click()
+            assert kept.value.suggested_filename == name
+            content = Path(kept.value.path()).read_bytes()
+        if title.startswith("All"):
+            assert "release-1/statement.html" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+        else:
+            assert joblib.load(io.BytesIO(content)).status_ == "release"
+    # a phone: nothing is wider than it, and the strip stays
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(f"() => ({SCROLL})() <= 390")
+    expect(strip).to_be_in_viewport()
+    # the mode is of this page
+    app.turn("noise")
+    expect(strip).to_be_hidden()
+    app.turn("mydata")
+    expect(strip).to_be_visible()
+    page.get_by_role("button", name="Back to the table").click()
+    expect(strip).to_be_hidden()
+
+
+# ---- the forecast ----------------------------------------------------------------------------------------------------
+
+
+RECORDS = 1200
+
+
+def table(*, leak):
+    """Return a table of which 5% of the labels are yes; with `leak` a column tells them."""
+    rng = np.random.default_rng(0)
+    label = np.where(rng.random(RECORDS) < 0.05, "yes", "no")
+    code = np.where(label == "yes", "closed", "open") if leak else rng.choice(["open", "closed"], RECORDS)
+    return pd.DataFrame({"age": rng.integers(18, 90, RECORDS), "state": code, "label": label}).to_csv(index=False)
+
+
+@pytest.fixture
+def entered(session, monkeypatch):
+    async def quiet(_page, _name):
+        """Advice takes seconds, and is not what is tested here."""
+
+    monkeypatch.setattr(MyDataPage, "_advise", quiet)
+
+    def new(content):
+        one = session()
+        one.upload(content.encode())
+        one.confirm()
+        one.do(one.page.release.enter)
+        return one
+
+    return new
+
+
+def test_worthless_model_is_named_before_the_charge(entered):
+    step = entered(table(leak=False)).page.release
+    words = step.forecast.object
+    assert "no better than the majority-class baseline" in words
+    assert "majority-class baseline" in words
+    assert "AUC" in words
+    assert step.budget is None
+    # a warning does not stop the owner: only what was not confirmed does
+    assert "tick the box" in step.problems.object
+
+
+def test_leaking_column_is_named_before_the_charge(entered):
+    step = entered(table(leak=True)).page.release
+    assert "state" in step.forecast.object
+    assert "Warning." in step.forecast.object
+    assert step.budget is None
+
+
+def test_button_waits_for_the_forecast(entered, monkeypatch):
+    seen, go_on = [], threading.Event()
+    one = entered(table(leak=False))
+    step = one.page.release
+    forecast = compute.forecast
+
+    def slow(plan, draft):
+        go_on.wait(60)
+        return forecast(plan, draft)
+
+    monkeypatch.setattr(compute, "forecast", slow)
+
+    async def look():
+        step.sure.value = True
+        step.refresh()
+        while not step.forecasting:
+            await asyncio.sleep(0.01)
+        seen.append((step.button.disabled, "Ready." in step.problems.object))
+        go_on.set()
+
+    one.run(look)
+    assert seen == [(True, False)]
+    assert not step.button.disabled
+
+
+def test_failed_forecast_does_not_stop_a_release(entered, monkeypatch):
+    def fail(_plan, _draft):
+        raise ValueError("a record")
+
+    monkeypatch.setattr(compute, "forecast", fail)
+    one = entered(table(leak=False))
+    step = one.page.release
+    one.do(lambda: setattr(step.sure, "value", True))
+    assert step.forecast.object == ""
+    assert not step.button.disabled
+
+
+# ---- cancelling ------------------------------------------------------------------------------------------------------
+
+
+def test_it_is_gone_when_the_session_ends_also_while_it_runs(ready, monkeypatch):
+    one = ready()
+    step = one.page.release
+    release(one)
+    begun, go_on = threading.Event(), threading.Event()
+    usual = compute.run
+
+    def slow(*arguments):
+        begun.set()
+        assert go_on.wait(60)
+        return usual(*arguments)
+
+    monkeypatch.setattr(compute, "run", slow)
+    say(one, sure=True)
+    page = one.page
+
+    async def end():
+        step.start()
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        one.shell.stop()
+        assert step.done == []
+        assert step.contents == {}
+        go_on.set()
+        while page._tasks:
+            await asyncio.sleep(0.01)
+
+    one.loop.run_until_complete(asyncio.wait_for(end(), 120))
+    assert step.done == []
+    assert step.contents == {}
+    assert step.budget is None
+
+
+class Gate:
+    """A release waits here until it is let go; what came of it is kept."""
+
+    def __init__(self):
+        self.begun, self.go_on, self.ends = threading.Event(), threading.Event(), []
+
+    def before(self, function):
+        """Return a function that waits, and then does what another does."""
+
+        def gated(*arguments, **options):
+            self.begun.set()
+            assert self.go_on.wait(60)
+            try:
+                result = function(*arguments, **options)
+            except BaseException as error:
+                self.ends.append(type(error).__name__)
+                raise
+            self.ends.append("whole")
+            return result
+
+        return gated
+
+    def after(self, function):
+        """Return a function that does what another does, and then waits."""
+
+        def gated(*arguments, **options):
+            result = function(*arguments, **options)
+            self.begun.set()
+            assert self.go_on.wait(60)
+            self.ends.append("whole")
+            return result
+
+        return gated
+
+
+def cancel(one, gate):
+    """Release, cancel while it waits at a gate, and let it go."""
+    step = one.page.release
+    say(one, sure=True)
+
+    async def press():
+        step.start()
+        while not gate.begun.is_set():
+            await asyncio.sleep(0.01)
+        assert not step.cancel.disabled
+        for _ in range(2):
+            step.cancel.param.trigger("clicks")
+        assert step.cancel.disabled
+        gate.go_on.set()
+
+    one.run(press)
+    assert step.cancel.disabled
+    assert not step.running
+    assert step.bar.object == ""
+    assert step.done == []
+
+
+@pytest.mark.parametrize("place", ["first draw", "last file"])
+def test_a_release_that_is_cancelled_once_it_has_begun_is_spent_and_shows_nothing(ready, monkeypatch, place):
+    """Its charges are made before its first draw, and a refund would need a proof that nothing was learned."""
+    one, gate = ready(), Gate()
+    step = one.page.release
+    with monkeypatch.context() as changed:
+        if place == "first draw":
+            changed.setattr(plans, "carry_out", gate.before(plans.carry_out))
+        else:
+            changed.setattr(compute, "run", gate.after(compute.run))
+        cancel(one, gate)
+    # plans are tried out afterwards, on no records
+    assert gate.ends[0] == ("Stopped" if place == "first draw" else "whole")
+    assert "Cancelled. ε = 0.5 was charged, but nothing was released." in step.said.object
+    assert step.budget.spent == pytest.approx(0.5)
+    assert "0 releases in this session. Privacy budget ε = 1: <b>0.5</b> spent" in step.spent.object
+    # what is spent is seen, and nothing else
+    assert step.after.visible
+    assert list(step.contents) == ["release-session-ledger.json"]
+    assert json.loads(step.contents["release-session-ledger.json"])["spent"] == pytest.approx(0.5)
+    # and the next one takes what is left
+    release(one)
+    assert len(step.done) == 1
+    assert step.budget.spent == pytest.approx(1.0)
+
+
+def test_a_release_that_is_cancelled_before_it_begins_is_free(ready, monkeypatch):
+    """It waits for that of another session; the one in front goes on."""
+    first, second, gate = ready(), ready(seed=1), Gate()
+    step = second.page.release
+    say(second, sure=True)
+    with monkeypatch.context() as changed:
+        changed.setattr(compute, "run", gate.before(compute.run))
+        front = releases.RELEASING.call(gate.before(dict))
+
+        async def press():
+            step.start()
+            while not gate.begun.is_set() or step._task is None:
+                await asyncio.sleep(0.01)
+            step.cancel.param.trigger("clicks")
+            while step.running:
+                await asyncio.sleep(0.01)
+            assert not front.done()
+            gate.go_on.set()
+
+        second.run(press)
+        assert front.result(60) == {}
+    assert gate.ends == ["whole"]
+    assert "Cancelled. Nothing was charged." in step.said.object
+    # the total of a session is fixed by its first charge
+    assert step.budget is None
+    assert not step.total.disabled
+    assert step.before.visible
+    release(second)
+    assert len(step.done) == 1
+    assert step.budget.spent == pytest.approx(0.5)
+    assert first.page.release.budget is None
+
+
+def test_a_cancel_that_comes_between_the_click_and_the_thread_is_heard_before_any_charge(ready):
+    one = ready()
+    step = one.page.release
+    say(one, sure=True)
+
+    def both():
+        step.start()
+        step.stop()
+
+    one.do(both)
+    assert "Cancelled. Nothing was charged." in step.said.object
+    assert step.done == []
+    assert step.budget is None
+
+
+def test_a_tab_that_closes_while_its_file_is_read_leaves_no_fault_and_no_table(session):
+    one = session()
+    page = one.page
+
+    async def closed():
+        reading = asyncio.create_task(page._read("table.csv", csv(0)))
+        await asyncio.sleep(0)
+        page.stop()
+        page.state.data = {}  # as the document leaves it that is let go
+        await reading
+
+    one.run(closed)
+    assert page.draft is None
+
+
+def test_a_release_that_is_cancelled_ends_at_a_checkpoint_between_two_draws():
+    token, passed = CancellationToken(), []
+
+    def work():
+        with token.cancellable():
+            checkpoint()
+            passed.append("before")
+            token.set()
+            checkpoint()
+            passed.append("after")
+
+    with pytest.raises(Stopped):
+        work()
+    checkpoint()
+    assert passed == ["before"]

@@ -55,7 +55,7 @@ out["places"] = len(tasks)
 out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = MethodsCard().readout(values, facts, {("made-up", WORKER): results["made-up", 1.0]})
 
-from dpml_app.pages.mydata.advice_card import AdviceFigure
+from dpml_app.pages.mydata.figures import AdviceFigure
 out["my data"] = "made-up" in AdviceFigure().sources
 
 from dpml_app.data import measures

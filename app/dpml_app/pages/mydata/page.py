@@ -1,48 +1,263 @@
 """The page My data: a session's own table, from upload to a data set that the other pages can show."""
 
 import asyncio
+import base64
+import binascii
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from html import escape
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from bokeh.models import ColumnDataSource
+from panel.custom import JSComponent
 
-from dpml.exceptions import DpmlError, TableTooLarge
+from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge, TableUnreadable
 from dpml.schema import Schema
+from dpml.studies import advised
 from dpml.tables import Limits, examine_table
+from dpml.tables.reading import Question
+from dpml.tables.text_format import DELIMITERS, SPACE
 from dpml_app import uploaded_table
-from dpml_app.core.card import BOX_STYLE, WHOLE, Card
+from dpml_app.core.card import BOX_STYLE, WHOLE, Card, line
 from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import WIDE
-from dpml_app.pages.mydata import advice, bought
-from dpml_app.pages.mydata.advice_card import AdviceCard
-from dpml_app.pages.mydata.bounds_card import BoundsCard
-from dpml_app.pages.mydata.draft import Draft
-from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
-from dpml_app.pages.mydata.file_format import FileFormat
-from dpml_app.pages.mydata.files import Upload
-from dpml_app.pages.mydata.paid_bounds import PaidBounds
-from dpml_app.pages.mydata.questions import Answers, Questions
-from dpml_app.pages.mydata.reading import READING, read_in_turn
-from dpml_app.pages.mydata.release import Release
-from dpml_app.pages.mydata.settings import MyDataSettings
-from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
-from dpml_app.pages.mydata.words import saved, status
+from dpml_app.drawing.figure import script
+from dpml_app.pages.mydata import compute, text
+from dpml_app.pages.mydata.compute import Answers, CancellationToken, Draft, Stopped, key_of
+from dpml_app.pages.mydata.figures import TABLES, AdviceCard, BoundsCard, Context, button, pane
+from dpml_app.pages.mydata.release import PaidBounds, Release
 from dpml_app.serving import log
-from dpml_app.serving.limits import UPLOADS, most
+from dpml_app.serving.clients import current_client
+from dpml_app.serving.limits import UPLOADS, ServerFull, most
 from dpml_app.settings import Shared
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import FORMULAS, Pool, Task
-from dpml_app.work.progress import bar, filled
+from dpml_app.work.progress import bar, filled, followed
+from dpml_app.work.worker import InThread
 
 MOST_SCHEMA = 1_000_000
 # Parquet needs the extra `large`
 PARQUET = find_spec("pyarrow") is not None
-# on a page of another colour its own is read
-PAPER = {"backgroundColor": "background.paper"}
+LONGEST_NAME = 100
+# reading takes seconds: of two files at a time, and one of each client, so that none waits for all files of another
+READING = Pool(2, worker=InThread)
+TURNS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+# reads the file again: what is stated of its format, the kinds of columns, and the answers
+Read = Callable[[dict[str, Any], dict[str, str], Answers | None], None]
+
+
+def _module(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+class Upload(JSComponent):
+    """Takes one file at a time, in parts and no more of it than is allowed: Panel's own inputs take any size.
+
+    `most`: the most bytes that a file may have.
+    `on_file`: takes the file's name and its bytes.
+    `on_fault`: takes what is wrong with a file that did not come whole.
+    """
+
+    label = param.String("File")
+    accept = param.String("")
+
+    _esm = _module("upload.js")
+    _stylesheets: ClassVar = [script("pages/mydata/upload.css")]
+
+    def __init__(
+        self,
+        *,
+        most: int,
+        on_file: Callable[[str, bytes], None],
+        on_fault: Callable[[DpmlError], None],
+        **params: Any,
+    ):
+        super().__init__(**params)
+        self._most, self._on_file, self._on_fault = most, on_file, on_fault
+        self._serial, self._parts = -1, bytearray()
+        self._room = uploaded_table.UploadRoom()
+
+    def free(self) -> None:
+        """Let go of what has come of a file, without a word to a browser that may be gone."""
+        self._parts = bytearray()
+        self._room.free()
+
+    def _handle_msg(self, data: Any) -> None:
+        """Take a part; what comes from a browser is not trusted."""
+        if not isinstance(data, dict) or not isinstance(data.get("serial"), int):
+            return
+        serial, name = data["serial"], str(data.get("name", "file"))[:LONGEST_NAME]
+        if serial != self._serial:
+            self._serial, self._parts = serial, bytearray()
+        try:
+            self._add(name, data)
+        except (InvalidTable, ServerFull) as fault:
+            self._end(serial)
+            self._on_fault(fault)
+            return
+        if not data.get("last"):
+            self._send_msg({"serial": serial, "go_on": True})
+            return
+        content = bytes(self._parts)
+        self._end(serial)
+        self._on_file(name, content)
+
+    def _add(self, name: str, data: dict[str, Any]) -> None:
+        size = data.get("size")
+        if isinstance(size, int | float) and size > self._most:
+            raise TableTooLarge(name, f"the file has {int(size):,} bytes, the limit is {self._most:,}")
+        try:
+            part = base64.b64decode(str(data.get("data", "")), validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise TableUnreadable(name, "the upload was incomplete. Upload the file again") from error
+        if len(self._parts) + len(part) > self._most:
+            raise TableTooLarge(name, f"the file has more than {self._most:,} bytes, the limit")
+        self._room.take(len(self._parts) + len(part))
+        self._parts += part
+
+    def _end(self, serial: int) -> None:
+        self.free()
+        self._send_msg({"serial": serial, "go_on": False})
+
+
+class FileFormat:
+    """How a draft's file was read, in words, and what a person may say of it instead."""
+
+    SIGNS: ClassVar[dict[str, dict[str, str]]] = {
+        "decimal": {"Point: 1.5": ".", "Comma: 1,5": ","},
+        "thousands": {"None": "", "Comma": ",", "Point": ".", "Apostrophe": "'", "Space": " "},
+        "delimiter": dict(zip(("Comma", "Semicolon", "Tab", "Bar", "Spaces"), (*DELIMITERS, SPACE), strict=True)),
+    }
+
+    def __init__(self, draft: Draft, read: Read):
+        self.draft, self.read = draft, read
+        form = draft.reading.format
+        self.words = pane(text.reading_words(draft))
+        self.choices: dict[str, Any] = {}
+        dates = {each.name: each.formats[0] for each in draft.reading.columns if len(each.formats) == 1}
+        if form is not None:
+            for name, options in self.SIGNS.items():
+                title = f"{name.capitalize()}{'' if name == 'delimiter' else ' separator'}"
+                value = getattr(form, name)
+                value = " " if value in ("\u00a0", "\u202f") else value
+                self.choices[name] = pmui.Select(label=title, options=options, value=value, **WIDE)
+            codecs = "A Python codec, for example utf-8, cp1252 or shift_jis."
+            codes = "Codes for missing values, separated by commas. They replace the default codes in every column."
+            stated = ", ".join(form.missing) if isinstance(form.missing, tuple) else ""
+            self.choices["encoding"] = pmui.TextInput(label="Encoding", value=form.encoding, description=codecs, **WIDE)
+            self.choices["missing"] = pmui.TextInput(
+                label="Missing values", value=stated, placeholder="NA, -999", description=codes, **WIDE
+            )
+            for name, widget in self.choices.items():
+                widget.param.watch(lambda event, name=name: self._say(name, event.new), "value")
+        self.parts = button(
+            "Split dates into year, month and weekday",
+            lambda: read(draft.stated, {**draft.kinds, **dates}, None),
+            visible=bool(dates),
+        )
+        look: dict[str, Any] = {"variant": "text", "margin": (-8, 4, 0, 4), "sizing_mode": None}
+        change = button("Change the format", self._open, visible=bool(self.choices), **look)
+        self.form = pn.Column(line(*self.choices.values(), least=180), visible=False, **WHOLE)
+        self.whole = pn.Column(self.words, self.parts, change, self.form, **WHOLE)
+
+    def _open(self) -> None:
+        self.form.visible = not self.form.visible
+
+    def _say(self, name: str, value: Any) -> None:
+        if name == "missing":
+            value = tuple(code.strip() for code in value.split(",") if code.strip())
+        elif name == "encoding":
+            value = value.strip()
+        stated = {**self.draft.stated, name: value}
+        self.read({option: value for option, value in stated.items() if value != ()}, self.draft.kinds, None)
+
+
+class Questions:
+    """The step "Was the file read correctly?": each question with its possible readings, and the chosen one."""
+
+    MOST: ClassVar = 20
+
+    def __init__(self, draft: Draft, read: Read):
+        questions = list(draft.reading.questions)
+        asked = {key_of(question) for question in questions}
+        shown = [(question, compute.assumed(question)) for question in questions]
+        closed = [answer for key, answer in draft.answers.items() if key not in asked]
+        self.choices: list[tuple[Question, Any]] = []
+        boxes = []
+        for question, position in [*shown[: self.MOST], *closed]:
+            options = {text.reading_label(question, place): place for place in range(len(question.readings))}
+            look: dict[str, Any] = {"options": options, "value": position, "inline": False, **WIDE}
+            about = question.column or f"the file: {question.kind}"
+            widget = pmui.RadioBoxGroup(label=f"Reading of {about}", **look)
+            widget.param.watch(lambda event, question=question: read(*draft.answered([(question, event.new)])), "value")
+            self.choices.append((question, widget))
+            state = "" if key_of(question) in asked else " <i>Answered.</i>"
+            boxes += [pane(f"<p>{escape(question.text)}{state}</p>", (8, 12), "p { margin: 0; }"), widget]
+        self.confirm = button("Confirm all", lambda: read(*draft.answered(shown)), visible=bool(questions))
+        style = "h2 { font-size: 1.15rem; margin: 0; }"
+        head = pane("<h2>Was the file read correctly?</h2>", (12, 12, 0, 12), style)
+        self.whole = pn.Column(head, *boxes, self.confirm, visible=bool(self.choices), **WHOLE)
+
+
+class FactsTable(JSComponent):
+    """The table of facts of one draft: a row for each column of the uploaded table, with cells to type in.
+
+    Plain controls of the browser, one message for an edit and the row for an answer. Two hundred columns are some
+    thousand controls: as widgets each would be a model of its own in the server. Tabulator has one editor a cell, not
+    several, and its script would be loaded with the first page.
+
+    `changed`: called after each edit.
+    `use`: called when the table is to be used; returns whether its facts are whole.
+    """
+
+    _esm = _module("facts_table.js")
+    _stylesheets: ClassVar = [script("pages/mydata/facts_table.css")]
+
+    def __init__(self, draft: Draft, changed: Callable[[], None], use: Callable[[], bool], **params: Any):
+        super().__init__(**params)
+        self.draft, self.rows = draft, text.Rows(draft)
+        self._on_edit, self._on_use = changed, use
+
+    def show_all(self) -> None:
+        """Show every row anew."""
+        self._send_msg({"rows": self.rows.every(), "all": True})
+
+    def _handle_msg(self, data: Any) -> None:
+        """Take an edit; what comes from a browser is not trusted."""
+        if not isinstance(data, dict):
+            return
+        if data.get("ask"):
+            self.show_all()
+        elif data.get("use"):
+            if not self._on_use():
+                self._send_msg({"rows": [], "wanted": True})
+        else:
+            self._say(data)
+
+    def _say(self, message: dict[str, Any]) -> None:
+        label = self.draft.label
+        self.rows.say(message)
+        name, fact = message.get("column"), message.get("fact")
+        if self.draft.label != label:
+            self.show_all()
+        elif name in self.draft.columns:
+            self._send_msg({"rows": [self.rows.of(str(name))]})
+        elif fact in (text.LABEL, "classes"):
+            self._send_msg({"rows": [self.rows.of(label)]})
+        elif fact in self.draft.marks or fact == "n_lower":
+            self._send_msg({"rows": [self.rows.of_table(str(fact))]})
+        self._on_edit()
+
+
+class MyDataSettings(Shared):
+    """No setting: nothing of a session's table may be in a link."""
 
 
 class MyDataPage(BasePage):
@@ -59,51 +274,49 @@ class MyDataPage(BasePage):
 
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
-        self.draft: Draft | None = None
+        self.context = Context(settings, self._spawn, self._hold)
         self._draft_room = uploaded_table.UploadRoom()
         self.uploads = 0
         self.facts: FactsTable | None = None
         self.file_format: FileFormat | None = None
         self.questions: Questions | None = None
-        most = uploaded_table.most_bytes()
+        allowed = uploaded_table.most_bytes()
         # a cell takes two bytes of a file at least
-        self.limits = Limits(bytes=most, cells=max(Limits.cells, most // 2))
+        self.limits = Limits(bytes=allowed, cells=max(Limits.cells, allowed // 2))
         kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
-        megabytes = f"{self.limits.bytes / 1e6:g}\N{NO-BREAK SPACE}MB"
+        megabytes = f"{allowed / 1e6:g}\N{NO-BREAK SPACE}MB"
         self.upload = Upload(
             label=f"Upload a table (CSV{' or Parquet' if PARQUET else ''}, up to {megabytes})",
             accept=f".csv,.tsv,.txt{',.parquet' if PARQUET else ''}",
-            most=self.limits.bytes,
+            most=allowed,
             on_file=self._on_file,
             **kinds,
         )
         self.schema_upload = Upload(
             label="Upload a schema (YAML)", accept=".yaml,.yml", most=MOST_SCHEMA, on_file=self._on_schema, **kinds
         )
-        self.schema_file = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 12))
-        self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
-        self.remove.on_click(lambda _event: self.drop())
+        self.schema_file = pane("", (0, 12))
+        self.remove = button("Remove the table", self.drop)
         self.bar = bar()
-        self.cancel = pmui.Button(label="Cancel", variant="outlined", visible=False, **WIDE)
-        self.cancel.on_click(lambda _event: self._stop.ask())
+        self.cancel = button("Cancel", lambda: self._stop.set(), visible=False)
         self._stop = CancellationToken()
         self.advice = AdviceCard(self._on_advice)
         # what is measured for the advice, while it is
         self._measuring: list[Future] | None = None
-        self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
-        self.to_pages = pn.Column(**WHOLE)
-        for page, title in (("explore", "Open Privacy cost"), ("train", "Open Classifiers")):
-            button = pmui.Button(label=title, variant="contained", **WIDE)
-            button.on_click(partial(self._go, page))
-            self.to_pages.append(button)
-        asked = partial(bought.asked, settings, pool)
-        self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show, asked)
-        self.bounds = BoundsCard(lambda: self.draft, lambda: self.settings.relation, self._spawn, self._hold)
-        self.paid = PaidBounds(lambda: self.draft, self.release, self._spawn, self._hold, self._on_paid)
-        self.to_release = pmui.Button(label=f"Plan a {self.release.noun}", variant="outlined", **WIDE)
-        self.to_release.on_click(lambda _event: self.release.enter())
-        self.from_release = pmui.Button(label="Back to the table", variant="outlined", sx=PAPER, **WIDE)
-        self.from_release.on_click(lambda _event: self.release.leave())
+        self.status = pane("", 5, BOX_STYLE, TABLES)
+        titles = {"explore": "Open Privacy cost", "train": "Open Classifiers"}
+        opens = [
+            button(title, partial(settings.assign, {"page": page}), variant="contained")
+            for page, title in titles.items()
+        ]
+        self.to_pages = pn.Column(*opens, **WHOLE)
+        self.release = Release(self.context, self._show, self._ask_runs)
+        self.bounds = BoundsCard(self.context)
+        self.paid = PaidBounds(self.context, self.release, self._on_paid)
+        self.to_release = button(f"Plan a {self.release.noun}", self.release.enter)
+        # on a page of another colour its own is read
+        paper = {"backgroundColor": "background.paper"}
+        self.from_release = button("Back to the table", self.release.leave, sx=paper)
         self.steps = pn.Column(**WHOLE)
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
         self.uploading = pn.Column(self.upload, **WHOLE)
@@ -122,6 +335,11 @@ class MyDataPage(BasePage):
         self.regions["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
         self._show()
 
+    @property
+    def draft(self) -> Draft | None:
+        """What is known of the session's table, None while it has none."""
+        return self.context.draft
+
     async def start(self) -> None:
         """Take note of the document; there is nothing to compute yet, unless somebody was quicker than the page."""
         self._doc = self._doc or pn.state.curdoc
@@ -129,10 +347,7 @@ class MyDataPage(BasePage):
         if early is not None:
             self._on_file(*early)
 
-    def _go(self, page: str, _event: Any) -> None:
-        self.settings.assign({"page": page})
-
-    # ---- files -----------------------------------------------------------------------------------------------------
+    # ---- files -------------------------------------------------------------------------------------------------------
 
     def _fault(self, fault: DpmlError) -> None:
         log.event("upload", size="refused", error=type(fault).__name__)
@@ -154,7 +369,7 @@ class MyDataPage(BasePage):
         log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
 
-    def _read_again(self, stated: dict[str, Any], kinds: dict[str, str], answers: Answers | None = None) -> None:
+    def _read_again(self, stated: dict[str, Any], kinds: dict[str, str], answers: Answers | None) -> None:
         """Read the file as a person says; without `answers` all questions that are left are asked again."""
         if self.draft is not None and self.draft.content is not None and not self._reading:
             self._reading += 1
@@ -176,28 +391,34 @@ class MyDataPage(BasePage):
             stop.check()
             return Draft(reading.frame, name, content, reading, stated, kinds, answers)
 
+        def show_progress() -> None:
+            with self._hold():
+                self.bar.object = filled("Reading", *done)
+
         self.bar.object, self.cancel.visible = filled("Reading", 0, 1), True
-        room, progress = uploaded_table.UploadRoom(), lambda: self._tell_bar(*done)
+        room = uploaded_table.UploadRoom()
         try:
-            draft = await read_in_turn((name, content), self.limits, read, room=room, stop=stop, tell=progress)
+            client = current_client()
+            room.take(len(content))
+            await asyncio.to_thread(compute.check_lines, name, content, self.limits)
+            async with TURNS.setdefault(client, asyncio.Lock()):
+                stop.check()
+                draft = await followed(READING.call(read, owner=client), show_progress)
             room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
             with self._hold():
                 self.report("file", f"Cancelled: {name} was not read", "info")
-        except DpmlError as error:
-            log.failed(error)
-            with self._hold():
-                self.report("file", str(error))
         except Exception as error:  # a fault of the reader is no reason to tell what is in the file
             log.failed(error)
+            known = isinstance(error, DpmlError)
             with self._hold():
-                self.report("file", f"{name} cannot be read: {type(error).__name__}")
+                self.report("file", str(error) if known else f"{name} cannot be read: {type(error).__name__}")
         else:
             if not self.state.data:
                 return
             with self._hold():
                 self.drop()
-                self.draft, self._draft_room, room = draft, room, self._draft_room
+                self.context.draft, self._draft_room, room = draft, room, self._draft_room
                 self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
                 self.file_format = FileFormat(draft, self._read_again)
                 self.questions = Questions(draft, self._read_again)
@@ -211,20 +432,15 @@ class MyDataPage(BasePage):
                 self._reading -= 1
                 self._show()
 
-    def _tell_bar(self, done: int, total: int) -> None:
-        with self._hold():
-            self.bar.object = filled("Reading", done, total)
-
-    # ---- the schema ------------------------------------------------------------------------------------------------
+    # ---- the schema --------------------------------------------------------------------------------------------------
 
     def _on_schema(self, name: str, content: bytes) -> None:
-        if self.draft is None or self.facts is None:
+        if self.draft is None:
             self.report("schema", "Upload the table first. The schema must match its columns.", "info")
-            return
-        if self.release.on:
+        elif self.release.on:
             self.report("schema", "Go back to the table first. This release uses the confirmed metadata.", "info")
-            return
-        self._spawn(self._take_schema(name, content))
+        else:
+            self._spawn(self._take_schema(name, content))
 
     async def _take_schema(self, name: str, content: bytes) -> None:
         """Read a schema in a thread, for a long one takes seconds, and take its facts."""
@@ -309,12 +525,14 @@ class MyDataPage(BasePage):
         """Say what is best at each ε: first by an estimate, then as workers measure it, while the table is here."""
         relation, by_epsilon = self.settings.relation, dict[float, Any]()
         self._measuring = futures = list[Future]()
-        done, total = 0, 1 + len(advice.EPSILONS) * len(advice.advised()) * advice.PARTS
+        parts_of_each = range(compute.ADVICE_PARTS)
+        done, total = 0, 1 + len(compute.ADVICE_EPSILONS) * len(advised()) * len(parts_of_each)
 
         def tell() -> None:
             with self._hold():
                 self.advice.progress(done, total)
-                self._tell_advice(by_epsilon)
+                self.advice.tell(by_epsilon)
+                self.advice.whole.visible = not self.release.on
 
         async def result(future: Future) -> Any:
             nonlocal done
@@ -326,20 +544,22 @@ class MyDataPage(BasePage):
                 self.advice.progress(done, total)
             return value
 
-        def asked(task: Task) -> Future:
-            futures.append(self.pool.submit(task, priority=Priority.CURVES))
+        def asked(function: Callable, *arguments: Any) -> Future:
+            futures.append(self.pool.submit(Task(function, arguments), priority=Priority.CURVES))
             return futures[-1]
 
         try:
             tell()
-            by_epsilon |= await result(FORMULAS.call(advice.estimate, name, relation))
+            by_epsilon |= await result(FORMULAS.call(compute.estimate, name, relation))
             tell()
-            fit = await result(asked(Task(advice.signal, (name,))))
-            for epsilon in advice.EPSILONS:
-                of_methods = advice.tasks(name, relation, epsilon)
-                waiting = {key: [asked(task) for task in tasks] for key, tasks in of_methods.items()}
+            fit = await result(asked(compute.signal, name))
+            for epsilon in compute.ADVICE_EPSILONS:
+                waiting = {
+                    key: [asked(compute.advice_runs, name, key, relation, epsilon, part) for part in parts_of_each]
+                    for key in advised()
+                }
                 parts = {key: [await result(future) for future in each] for key, each in waiting.items()}
-                by_epsilon[epsilon] = advice.measured(name, epsilon, parts, fit)
+                by_epsilon[epsilon] = compute.measured(name, epsilon, parts, fit)
                 tell()
             self._end_advice(cancelled=False)
         except asyncio.CancelledError:  # the table went meanwhile, or the person has cancelled
@@ -364,15 +584,22 @@ class MyDataPage(BasePage):
         elif table is not None:
             self._spawn(self._advise(table.name))
 
-    def _tell_advice(self, by_epsilon: dict[float, Any]) -> None:
-        self.advice.tell(by_epsilon)
-        self.advice.whole.visible = not self.release.on
+    def _ask_runs(self) -> dict[float, Future]:
+        """Ask for the study runs of the table in use, at each ε."""
+        table = self.settings.uploaded.table
+        if table is None:
+            return {}
+        tasks = {epsilon: Task(compute.study_runs, (table.name, epsilon)) for epsilon in compute.RUN_EPSILONS}
+        return {epsilon: self.pool.submit(task, priority=Priority.IMMEDIATE) for epsilon, task in tasks.items()}
+
+    def _forget(self) -> None:
+        self.context.draft = self.facts = self.file_format = self.questions = None
+        self._draft_room.free()
 
     def drop(self) -> None:
         """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
         self.settings.hold(None)
-        self.draft = self.facts = self.file_format = self.questions = None
-        self._draft_room.free()
+        self._forget()
         self.steps.objects = []
         self.bounds.clear()
         self.advice.clear()
@@ -387,27 +614,24 @@ class MyDataPage(BasePage):
         if not self.state.data:
             return  # the session ended while a file was read, and its document has let everything go
         with self.one_message(self._doc):
-            self._show_all()
-
-    def _show_all(self) -> None:
-        held, on = self.settings.uploaded.table is not None, self.release.on
-        self.status.object = status(self.draft, held, on, secure=self.release.secure)
-        self.to_pages.visible = held and not on
-        self.to_release.visible = not on and (held or bool(self.release.done))
-        self.from_release.visible = on
-        self.steps.visible = self.uploading.visible = not on
-        self.advice.whole.visible = self.advice.known and not on
-        self.remove.disabled = self.draft is None
-        self.paid.refresh()
-        self.schema_file.object = saved(self._schema_text())
-        self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}
-        self.working.data = {"running": [bool(self._reading) or self.release.running]}
+            held, on = self.settings.uploaded.table is not None, self.release.on
+            self.status.object = text.status(self.draft, held, on, secure=self.release.secure)
+            self.to_pages.visible = held and not on
+            self.to_release.visible = not on and (held or bool(self.release.done))
+            self.from_release.visible = on
+            self.steps.visible = self.uploading.visible = not on
+            self.advice.whole.visible = bool(self.advice.text.object) and not on
+            self.remove.disabled = self.draft is None
+            self.paid.refresh()
+            self.schema_file.object = text.saved(self._schema_text())
+            self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}
+            self.working.data = {"running": [bool(self._reading) or self.release.running]}
 
     def stop(self) -> None:
         """Let the table go with the session."""
         super().stop()
-        self._stop.ask()
+        self._stop.set()
         self.release.end()
-        self.draft = self.facts = self.file_format = self.questions = None
-        for held in (self._draft_room, self.upload, self.schema_upload):
+        self._forget()
+        for held in (self.upload, self.schema_upload):
             held.free()

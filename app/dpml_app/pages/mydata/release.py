@@ -5,6 +5,7 @@ each of them.
 """
 
 import asyncio
+import io
 from collections.abc import Callable
 from concurrent.futures import Future
 from html import escape
@@ -18,22 +19,13 @@ from bokeh.models import ColumnDataSource, CustomJS
 
 from dpml.budget import Budget
 from dpml.exceptions import DpmlError
-from dpml.schema import Schema
-from dpml_app.core.card import WHOLE
+from dpml.release import Plan
+from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
-from dpml_app.pages.mydata import words
-from dpml_app.pages.mydata.bought import Bought
-from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
-from dpml_app.pages.mydata.draft import Draft
-from dpml_app.pages.mydata.facts_table import TABLE_STYLE
-from dpml_app.pages.mydata.files import Save
-from dpml_app.pages.mydata.forecast_pane import ForecastPane
-from dpml_app.pages.mydata.questions import open_questions
-from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
-from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
+from dpml_app.pages.mydata import compute, text
+from dpml_app.pages.mydata.figures import ESTIMATES, OFFERED, READ, REST, TABLES, BudgetBar, Context, button, pane
 from dpml_app.serving import log
-from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import FORMULAS, Pool
 from dpml_app.work.progress import AWAY, SHOWN, bar
 from dpml_app.work.worker import InThread
@@ -45,21 +37,8 @@ MODES = {
     "releasing": "Release: charges the privacy budget. You may publish the files.",
     "demonstrating": "Simulation: do not publish its results.",
 }
-SHOW_MODE = script("pages/mydata/mode.js")
-STYLE = (
-    TABLE_STYLE
-    + """
-h2 { font-size: 1.15rem; margin: 0; }
-ul.problems { margin: 4px 0; padding-left: 20px; }
-details summary { cursor: pointer; }
-td { font-variant-numeric: tabular-nums; }
-div { max-height: none; }
-div[role="region"] { max-height: 300px; }
-"""
-)
-TOTAL, USUAL = 1.0, 0.5
 # a slider that is dragged is planned for once it rests
-REST = 0.15
+PLAN_REST = 0.15
 # of a session, so that its memory has an end
 LONGEST_NAME = 100
 MOST_KEPT, MOST_BYTES = 10, 100_000_000
@@ -76,100 +55,67 @@ def import_noise() -> None:
         import_module("opendp.prelude")
 
 
-def pane(text: str = "", **options: Any) -> pn.pane.HTML:
-    """Return the place of some words or a table."""
-    return pn.pane.HTML(text, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[STYLE], **options)
-
-
 class Release:
     """The mode of one session in which it releases.
 
-    Parameters
-    ----------
-    draft : callable
-        Returns the session's draft, None while it has no table.
-    spawn, hold : callable
-        Of the page: run a coroutine, and send changes as one message.
-    changed : callable
-        Called when the mode begins or ends, and after each release.
-    runs : callable
-        Asks for the study runs of the table in use (`bought.asked`), and returns them by their ε.
+    `changed`: called when the mode begins or ends, and after each release.
+    `runs`: asks for the study runs of the table in use, and returns them by their ε.
     """
 
-    def __init__(
-        self,
-        draft: Callable[[], Draft | None],
-        spawn: Callable[[Any], None],
-        hold: Callable[[], Any],
-        changed: Callable[[], None],
-        runs: Callable[[], dict[float, Future]],
-    ):
-        self.draft, self.spawn, self.hold, self.changed, self.runs = draft, spawn, hold, changed, runs
+    def __init__(self, context: Context, changed: Callable[[], None], runs: Callable[[], dict[float, Future]]):
+        self.context, self.changed, self.runs = context, changed, runs
         self.on, self.running, self.ended = False, False, False
+        # only secure noise makes a release
         self.secure = has_noise()
+        self.verb, self.noun = ("Release", "release") if self.secure else ("Simulate", "simulation")
         # what would be released at these settings, None while it is not known; and how often it was asked for
-        self._ready: Planned | None = None
-        self._asked = 0
+        self._ready: compute.Planned | None = None
+        self._asked, self.forecasting = 0, False
         # the study runs that are on their way
         self._studying: dict[float, Future] = {}
         # of the release that runs: the wish to stop, and its place among those of all sessions
-        self._stop = CancellationToken()
+        self._stop = compute.CancellationToken()
         self._task: Future | None = None
         self.budget: Budget | None = None
-        self.done: list[Done] = []
+        self.done: list[compute.Done] = []
+        # the files that are offered, by name
+        self.contents: dict[str, bytes] = {}
         self.mode = ColumnDataSource({"mode": [""], "says": [""]}, name="mydata-mode")
-        self.mode.js_on_change("data", CustomJS(code=SHOW_MODE))
-        offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
-        # the label of a control that is switched off is read all the same
-        look: dict[str, Any] = {"options": offered, "sx": READ, **WIDE}
-        self.total = pmui.DiscreteSlider(label="Privacy budget of this session (ε)", value=TOTAL, **look)
-        self.epsilon = pmui.DiscreteSlider(label="ε of this release", value=USUAL, **look)
-        self.shares = BudgetBar(USUAL, self.refresh)
-        self.spent, self.plan, self.facts, self.problems = pane(), pane(), pane(), pane()
-        self.forecast = ForecastPane(pane(), hold)
+        self.mode.js_on_change("data", CustomJS(code=script("pages/mydata/mode.js")))
+        look: dict[str, Any] = {"options": OFFERED, "sx": READ, **WIDE}
+        self.total = pmui.DiscreteSlider(label="Privacy budget of this session (ε)", value=1.0, **look)
+        self.epsilon = pmui.DiscreteSlider(label="ε of this release", value=0.5, **look)
+        self.shares = BudgetBar(0.5, self.refresh)
+        places = [pane("", (4, 12), TABLES) for _ in range(7)]
+        self.spent, self.plan, self.facts, self.problems, self.forecast, self.said, self.ledger = places
         self.sure = pmui.Checkbox(label="This metadata is public", **WIDE)
         self.who = pmui.TextInput(label="Stated by (optional)", max_length=LONGEST_NAME, **WIDE)
-        self.button = pmui.Button(label=self.verb, variant="contained", disabled=True, **WIDE)
+        self.button = button(self.verb, self.start, variant="contained", disabled=True)
         self.bar = bar()
-        self.cancel = pmui.Button(
-            label="Cancel", variant="outlined", disabled=True, styles=AWAY, width=120, margin=WIDE["margin"]
-        )
-        self.cancel.on_click(lambda _event: self.stop())
-        self.said = pane()
+        self.cancel = button("Cancel", self.stop, disabled=True, styles=AWAY, width=120, sizing_mode=None)
         self.which = pmui.Select(label="Files", options=[], visible=False, **WIDE)
-        self.ledger = pane()
-        self.files = Save(sizing_mode="stretch_width", margin=(6, 12))
-        for widget in (self.total, self.epsilon):
-            widget.param.watch(self._on_epsilon, "value")
-        self.sure.param.watch(lambda _event: self._tell(), "value")
-        self.which.param.watch(lambda _event: self._show_done(), "value")
-        self.button.on_click(lambda _event: self.start())
-        self.again = pmui.Button(label=f"Plan another {self.noun}", variant="outlined", **WIDE)
-        self.again.on_click(lambda _event: self._show_part(plan=True))
-        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.forecast.pane, self.facts, self.sure]
-        parts += [self.who, self.problems]
+        self.files = pn.Row(styles={"flex-wrap": "wrap"}, **WHOLE)
+        self.again = button(f"Plan another {self.noun}", lambda: self._show_part(plan=True))
+        for widget, change in (
+            (self.total, self._on_epsilon),
+            (self.epsilon, self._on_epsilon),
+            (self.sure, self._tell),
+            (self.which, self._show_done),
+        ):
+            widget.param.watch(lambda _event, change=change: change(), "value")
         # its room is its own from the start: the second click of two must not meet it where the first met the other
         buttons = pn.Row(self.button, self.cancel, **WHOLE)
-        self.before = pn.Column(*parts, buttons, self.bar, **WHOLE)
+        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.forecast, self.facts, self.sure, self.who]
+        self.before = pn.Column(*parts, self.problems, buttons, self.bar, **WHOLE)
         self.after = pn.Column(self.which, self.files, self.ledger, self.again, visible=False, **WHOLE)
-        head = pane(f"<h2>{self.verb}</h2>")
+        head = pane(f"<h2>{self.verb}</h2>", (4, 12), TABLES)
         self.whole = pn.Column(head, self.spent, self.said, self.before, self.after, visible=False, **WHOLE)
-
-    @property
-    def verb(self) -> str:
-        """Return the verb of the button: only secure noise makes a release."""
-        return "Release" if self.secure else "Simulate"
-
-    @property
-    def noun(self) -> str:
-        """Return the name of a run: only secure noise makes a release."""
-        return "release" if self.secure else "simulation"
 
     # ---- the mode ----------------------------------------------------------------------------------------------------
 
     def enter(self) -> None:
         """Begin: from now on what is done here is charged."""
-        draft = self.draft()
+        draft = self.context.draft
         if draft is not None and not self.done and not self.shares.touched:
             self.shares.begin(selection=all(column.kind == "binary" for column in draft.columns.values()))
         self.on, self.sure.value, self.said.object = True, False, ""
@@ -177,12 +123,12 @@ class Release:
         self._show_mode()
         if draft is not None:
             self._studying = self.runs()
-            self.spawn(self._study(draft, self._studying))
+            self.context.spawn(self._study(draft, self._studying))
 
-    async def _study(self, draft: Draft, studying: dict[float, Future]) -> None:
+    async def _study(self, draft: compute.Draft, studying: dict[float, Future]) -> None:
         """Say what the shares buy, better with each study run that comes back."""
         try:
-            self.shares.bought = bought = Bought(draft.schema(), len(draft.frame))
+            self.shares.bought = bought = compute.Bought(draft.schema(), len(draft.frame))
         except DpmlError:  # the plan says what is wrong with the facts
             return
         for epsilon, future in studying.items():
@@ -196,10 +142,10 @@ class Release:
             if self._studying is not studying or self.ended:
                 return
             bought.known[epsilon] = runs
-            with self.hold():
+            with self.context.hold():
                 self.shares.draw()
         bought.waiting = False
-        with self.hold():
+        with self.context.hold():
             self.shares.draw()
 
     def _show_part(self, *, plan: bool) -> None:
@@ -216,7 +162,7 @@ class Release:
 
     def _show_mode(self) -> None:
         mode = "" if not self.on else "releasing" if self.secure else "demonstrating"
-        with self.hold():
+        with self.context.hold():
             self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
         self.whole.visible = self.on
         if self.on:
@@ -229,89 +175,95 @@ class Release:
         self._studying, self.shares.bought = {}, None
 
     def end(self) -> None:
-        """Let all of it go with the session."""
+        """Let all of it go with the session, without a word to a browser that may be gone."""
         self.stop()
         self._end_study()
         self.on, self.ended, self.budget = False, True, None
         self.done.clear()
-        self.files.forget()
+        self.contents = {}
 
-    # ---- what would be released ------------------------------------------------------------------------------------
+    # ---- what would be released --------------------------------------------------------------------------------------
 
-    def _on_epsilon(self, _event: Any) -> None:
-        self.shares.say(float(self.epsilon.value))
+    def _on_epsilon(self) -> None:
+        self.shares.epsilon = float(self.epsilon.value)
+        self.shares.show()
         self.refresh()
 
     def refresh(self) -> None:
         """Ask anew for the plan; until it is there, and while anything is in the way, the button does nothing."""
         self._asked += 1
         self._ready = None
-        self.forecast.clear()
+        self.forecast.object, self.forecasting = "", False
         self._tell()
-        draft = self.draft()
+        draft = self.context.draft
         if self.on and draft is not None and not self.running:
-            self.spawn(self._think(self._asked, draft))
+            self.context.spawn(self._prepare(self._asked, draft))
 
-    async def _think(self, asked: int, draft: Draft) -> None:
-        """Try the plan out on no records, in a thread, unless it is already another one."""
-        await asyncio.sleep(REST)
+    async def _prepare(self, asked: int, draft: compute.Draft) -> None:
+        """Try the plan out on no records, in a thread, then forecast it, unless it is already another one."""
+        await asyncio.sleep(PLAN_REST)
         if asked != self._asked or self.ended:
             return
         arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
-            ready = await asyncio.wrap_future(RELEASING.call(planned, *arguments))
+            ready = await asyncio.wrap_future(RELEASING.call(compute.planned, *arguments))
         except Exception as error:
-            ready = Planned(None, None, (error,))
+            ready = compute.Planned(None, None, (error,))
+        if asked != self._asked or self.ended:
+            return
+        can_run = ready.plan is not None and not ready.problems and not draft.open_questions
+        with self.context.hold():
+            self._ready, self.forecasting = ready, can_run
+            self.forecast.object = "<p>Forecasting…</p>" if can_run else ""
+            self._tell()
+        if not can_run:
+            return
+        try:
+            words = text.forecast_html(await asyncio.wrap_future(ESTIMATES.call(compute.forecast, ready.plan, draft)))
+        except Exception as error:  # no record may stop a release, and the release says what the plan has wrong
+            log.failed(error)
+            words = ""
         if asked == self._asked and not self.ended:
-            can_run = ready.plan is not None and not ready.problems and not open_questions(draft)
-            with self.hold():
-                self._ready = ready
-                self.forecast.is_waiting = can_run
+            with self.context.hold():
+                self.forecast.object, self.forecasting = words, False
                 self._tell()
-            if can_run:
-                await self.forecast.show(ready.plan, draft, lambda: asked == self._asked and not self.ended)
-                if asked == self._asked and not self.ended:
-                    with self.hold():
-                        self._tell()
 
     def _tell(self) -> None:
         """Say what is planned, what is in the way, and what is spent."""
-        draft, ready = self.draft(), self._ready
+        draft, ready = self.context.draft, self._ready
         spent = 0.0 if self.budget is None else self.budget.spent
         total = float(self.total.value) if self.budget is None else self.budget.epsilon
-        self.spent.object = words.spent(total, spent, len(self.done), simulated=not self.secure)
+        self.spent.object = text.spent(total, spent, len(self.done), self.noun)
         self.button.disabled = True
         if draft is None:
             self.plan.object = self.facts.object = ""
-            self.problems.object = words.problems([("No table is in use.", "Go back and upload one.")], known=True)
+            self.problems.object = text.problems([("No table is in use.", "Go back and upload one.")], known=True)
             return
         if ready is None:
             self.plan.object = self.plan.object or "<p>Planning…</p>"
         else:
-            self.plan.object = "" if ready.preview is None else words.plan(ready.preview)
+            self.plan.object = "" if ready.preview is None else text.plan(ready.preview)
         # what was read off the data is said with what to do about it, below
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
-        sentences = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
-        self.facts.object = words.facts(draft)
-        noise = "" if self.secure else words.NO_NOISE
-        waiting = self.forecast.is_waiting
-        self.problems.object = noise + words.problems(sentences, known=ready is not None and not waiting)
-        self.button.disabled = bool(sentences) or waiting or ready is None or ready.plan is None or self.running
+        sentences = list(dict.fromkeys([*map(text.against, known), *self._problems(draft)]))
+        self.facts.object = text.facts(draft)
+        is_known = ready is not None and not self.forecasting
+        self.problems.object = ("" if self.secure else text.NO_NOISE) + text.problems(sentences, known=is_known)
+        self.button.disabled = bool(sentences) or not is_known or ready is None or ready.plan is None or self.running
 
-    def _upload_problems(self, draft: Draft) -> list[tuple[str, str]]:
+    def _problems(self, draft: compute.Draft) -> list[tuple[str, str]]:
         """Return what a plan cannot know: what this session has spent, and what its person has not said."""
-        problems, epsilon, left = [], float(self.epsilon.value), self.left
-        if epsilon > left * (1 + 1e-12):
-            problems.append(
-                (f"ε = {epsilon:g} exceeds the remaining budget of {left:g}.", "Choose a smaller ε for this release.")
-            )
+        problems, epsilon = [], float(self.epsilon.value)
+        if epsilon > self.left * (1 + 1e-12):
+            exceeds = f"ε = {epsilon:g} exceeds the remaining budget of {self.left:g}."
+            problems.append((exceeds, "Choose a smaller ε for this release."))
         step = 'Go back to the table and answer "Was the file read correctly?".'
-        problems += [(question.text, step) for question in open_questions(draft)]
-        if draft.unconfirmed and self.secure:
-            count = len(draft.unconfirmed)
-            facts = f"{count} metadata {'entries are' if count > 1 else 'entry is'} data-derived."
-            problems.append((facts, "Go back to the table and state the source of each."))
+        problems += [(question.text, step) for question in draft.open_questions]
+        count = len(draft.unconfirmed)
+        if count and self.secure:
+            entries = f"{count} metadata {'entries are' if count > 1 else 'entry is'} data-derived."
+            problems.append((entries, "Go back to the table and state the source of each."))
         if not self.sure.value:
             problems.append(("", "Read the metadata, then tick the box."))
         if len(self.done) >= MOST_KEPT or sum(release.size for release in self.done) > MOST_BYTES:
@@ -323,14 +275,14 @@ class Release:
         """What this session has left."""
         return float(self.total.value) if self.budget is None else self.budget.remaining
 
-    # ---- the release -----------------------------------------------------------------------------------------------
+    # ---- the release -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Release, once: a second click while it runs does nothing, and each release is confirmed anew."""
-        draft, ready = self.draft(), self._ready
+        draft, ready = self.context.draft, self._ready
         if self.running or self.button.disabled or draft is None or ready is None or ready.plan is None:
             return
-        if self._upload_problems(draft) or not _states(draft, ready.plan.schema):
+        if self._problems(draft) or not draft.says(ready.plan.schema):
             # what was ticked is not what would be released
             self.sure.value = False
             self.refresh()
@@ -338,9 +290,9 @@ class Release:
         self.running, self.button.disabled = True, True
         budget = self.account(ready.plan.relation)
         self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
-        self._stop, self._task = CancellationToken(), None
+        self._stop, self._task = compute.CancellationToken(), None
         self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
-        self.spawn(self._run(draft, ready.plan, budget, self._stop))
+        self.context.spawn(self._run(draft, ready.plan, budget, self._stop))
         self.changed()
 
     def account(self, relation: str) -> Budget:
@@ -351,33 +303,32 @@ class Release:
 
     def stop(self) -> None:
         """Cancel what runs: at once if it has not begun, at its next draw otherwise. What is charged stays charged."""
-        if self.running and not self._stop.asked:
-            self._stop.ask()
+        if self.running and not self._stop.is_set():
+            self._stop.set()
             if self._task is not None:
                 self._task.cancel()
             if not self.ended:
                 self.cancel.param.update(disabled=True, label="Stopping…")
 
-    async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: CancellationToken) -> None:
+    async def _run(self, draft: compute.Draft, plan: Plan, budget: Budget, stop: compute.CancellationToken) -> None:
         sentence, done, before = "", False, budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
             arguments = plan, draft, budget, self.secure, len(self.done) + 1, who, stop
-            self._task = RELEASING.call(run, *arguments)
+            self._task = RELEASING.call(compute.run, *arguments)
             release = await asyncio.wrap_future(self._task)
             stop.check()
             sentence, done = f"<p>Done in {release.seconds:.1f} s. Check the files before you publish them.</p>", True
             if not self.ended:
                 self.done.append(release)
-        except (Stopped, asyncio.CancelledError):
-            sentence = words.cancelled(budget.spent - before)
+        except (compute.Stopped, asyncio.CancelledError):
+            sentence = f"<p>Cancelled. {text.undelivered(budget.spent - before)}</p>"
         except Exception as error:
-            cost = words.undelivered(budget.spent - before)
-            sentence = f"<p>Not released: {escape(words.safe(error))}. {cost}</p>"
+            sentence = f"<p>Not released: {escape(text.safe(error))}. {text.undelivered(budget.spent - before)}</p>"
         finally:
             self.running, self._task = False, None
             if not self.ended:
-                with self.hold():
+                with self.context.hold():
                     self._rest(sentence, done=done, spent=budget.spent > before)
 
     def _rest(self, sentence: str, *, done: bool, spent: bool) -> None:
@@ -400,16 +351,115 @@ class Release:
         if self.budget is None:
             return
         release = next((one for one in self.done if one.title == self.which.value), None)
-        measured = "" if release is None or release.evaluation is None else words.evaluation(release.evaluation)
-        self.ledger.object = measured + words.ledger(self.budget.ledger)
-        kind = self.noun
-        whole = {f"{kind}-session-ledger.json": ("Session ledger (JSON)", session_ledger(self.budget, self.secure))}
-        self.files.offer(whole if release is None else {**release.files, **whole})
+        measured = "" if release is None or release.evaluation is None else text.evaluation(release.evaluation)
+        self.ledger.object = measured + text.ledger(self.budget.ledger)
+        session = "Session ledger (JSON)", compute.session_ledger(self.budget, self.secure)
+        files = {**(release.files if release else {}), f"{self.noun}-session-ledger.json": session}
+        self.contents = {name: content for name, (_title, content) in files.items()}
+        self.files.objects = [
+            self._save_button(name, title, "outlined" if place else "contained")
+            for place, (name, (title, _content)) in enumerate(files.items())
+        ]
+
+    def _save_button(self, name: str, title: str, variant: Any) -> pmui.FileDownload:
+        """Return a button that saves a file: its content comes when it is asked for."""
+
+        def content() -> io.BytesIO:
+            made.data = None  # panel-material-ui (0.16) saves a file again only if its data change
+            return io.BytesIO(self.contents[name])
+
+        made = pmui.FileDownload(callback=content, filename=name, label=title, auto=True, margin=(4, 0, 4, 12))
+        made.variant = variant  # Panel (1.9.4) warns of it in the constructor
+        return made
 
 
-def _states(draft: Draft, schema: Schema) -> bool:
-    """Return whether a draft still says what a schema does."""
-    try:
-        return draft.schema() == schema
-    except DpmlError:
-        return False
+class PaidBounds:
+    """The columns without public bounds, an ε, what it would find, and a button that pays it.
+
+    `release`: has the session's budget.
+    `changed`: called when facts were paid for.
+    """
+
+    def __init__(self, context: Context, release: Release, changed: Callable[[], None]):
+        self.context, self.release, self.changed = context, release, changed
+        self.running, self._asked = False, 0
+        # the draft, the columns and the ε of which study runs are shown
+        self._last: tuple[Any, ...] = ()
+        self.which = pmui.Select(label="Columns", options=[], **WIDE)
+        self.epsilon = pmui.DiscreteSlider(label="ε for these bounds", options=OFFERED, value=0.1, **WIDE)
+        self.button = button("Release bounds", self.start)
+        self.about, self.text, self.said = (pane("", (4, 12), TABLES, "p { margin: 4px 0; }") for _ in range(3))
+        controls = line(self.which, self.epsilon, least=220)
+        self.inside = pn.Column(self.about, controls, self.text, self.button, visible=False, **WHOLE)
+        self.whole = pn.Column(self.inside, self.said, **WHOLE)
+        for widget in (self.which, self.epsilon):
+            widget.param.watch(lambda _event: self.refresh(), "value")
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are asked for."""
+        return list(self.which.value or ())
+
+    def refresh(self) -> None:
+        """Offer the numbers without public bounds, and what the ε would find."""
+        draft = self.context.draft
+        names = [] if draft is None else draft.without_bounds()
+        offered: dict[str, Any] = {f"all {len(names)} columns without public bounds": tuple(names)}
+        offered = (offered if len(names) > 1 else {}) | {name: (name,) for name in names}
+        if self.which.options != offered:
+            chosen = self.which.value if self.which.value in offered.values() else next(iter(offered.values()), None)
+            self.which.param.update(options=offered, value=chosen)
+        epsilon, left = float(self.epsilon.value), self.release.left
+        enough = epsilon <= left * (1 + 1e-12)
+        label = f"{self.release.verb} bounds: ε = {epsilon:g} of the {left:.3g} left"
+        label = label if enough else f"Only ε = {left:.3g} is left"
+        self.button.param.update(label=label, disabled=self.running or not enough or not names)
+        self.inside.visible = bool(names)
+        self.about.object = "" if draft is None else text.bounds_offer(draft, self.names)
+        if draft is None:
+            self.said.object = ""
+        asked = (id(draft), self.which.value, epsilon)
+        if draft is None or not names:
+            self.text.object, self._last = "", ()
+        elif asked != self._last:
+            self._asked, self._last = self._asked + 1, asked
+            self.text.object = text.COMPUTING
+            self.context.spawn(self._preview(self._asked, draft, self.names, epsilon))
+
+    async def _preview(self, asked: int, draft: compute.Draft, names: list[str], epsilon: float) -> None:
+        await asyncio.sleep(REST)
+        if asked != self._asked:
+            return
+        try:
+            words = await asyncio.wrap_future(ESTIMATES.call(text.bounds_preview, draft.frame, names, epsilon))
+        except Exception as error:
+            words = f"<p>{escape(text.safe(error))}</p>"
+        if asked == self._asked and self.context.draft is draft:
+            with self.context.hold():
+                self.text.object = words
+
+    def start(self) -> None:
+        """Pay, once: a second click while it runs does nothing."""
+        draft = self.context.draft
+        if draft is not None and not self.running and not self.button.disabled:
+            self.running, self.button.disabled = True, True
+            self.context.spawn(self._pay(draft, self.names, float(self.epsilon.value)))
+
+    async def _pay(self, draft: compute.Draft, names: list[str], epsilon: float) -> None:
+        budget, secure = self.release.account(Plan.relation), self.release.secure
+        before = budget.spent
+        try:
+            await asyncio.wrap_future(FORMULAS.call(import_noise))
+            task = RELEASING.call(compute.pay_bounds, draft.records, names, epsilon, budget, secure)
+            paid, charge = await asyncio.wrap_future(task)
+            known = {name: bounds for name, bounds in paid.items() if bounds.found and not bounds.only_zero}
+            draft.take_bounds(known, charge, public=secure)
+            sentence = text.paid_words(paid, names, epsilon, secure=secure)
+        except Exception as error:
+            sentence = f"No bounds: {text.safe(error)}. {text.undelivered(budget.spent - before)}"
+        finally:
+            self.running = False
+        if not self.release.ended:
+            with self.context.hold():
+                self.said.object = f"<p role='status'>{escape(sentence)}</p>"
+                self.changed()

@@ -1,0 +1,1001 @@
+"""The state of an uploaded table, and what threads and workers compute of it."""
+
+import codecs
+import io
+import json
+import math
+import threading
+import time
+import warnings
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.isotonic import isotonic_regression
+
+from dpml._validate import check_integer, check_number
+from dpml.budget import Budget
+from dpml.classifiers.grid.cells import SHARES
+from dpml.datasets.own import own_dataset
+from dpml.evaluation.histogram import N_BINS, noise_scale
+from dpml.evaluation.intervals import noise_variance
+from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES
+from dpml.exceptions import DpmlError, FactWarning, InvalidData, InvalidParameter, InvalidSchema, TableTooLarge
+from dpml.mechanisms import PrivateBounds, boundary, private_facts
+from dpml.mechanisms.interruption import interruptible
+from dpml.registry import claim, method
+from dpml.release import Plan
+from dpml.release.folder import DEMONSTRATION, RELEASE
+from dpml.release.forecast import Forecast
+from dpml.release.released import COLUMNS as LEDGER_COLUMNS
+from dpml.release.steps import TABLE_SHARE, noted
+from dpml.schema import Feature, Schema
+from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
+from dpml.selection import change_range
+from dpml.selection.plan import plan as selection_plan
+from dpml.studies import Advice, Signal, advice_of, estimated_advice, signal_of
+from dpml.studies.accuracy import majority_accuracy
+from dpml.studies.comparison import study_measures
+from dpml.tables import Limits, TableReading, TextFormat, read_table
+from dpml.tables.cells import REASONS
+from dpml.tables.reading import IGNORE, NUMBER, OF_RELEASE, SHARE, Question, as_numbers, merge_options
+from dpml_app.data.measures import dataset
+from dpml_app.data.two_tables import side_by_side
+from dpml_app.text.phrases import percent
+from dpml_app.work.cache import kept
+
+SEED = 0
+
+
+# ---- cancelling ------------------------------------------------------------------------------------------------------
+
+
+class Stopped(BaseException):
+    """Something was cancelled. No exception of the library's: nothing on the way takes it for a fault of the data."""
+
+
+class CancellationToken(threading.Event):
+    """A wish to stop, set in one thread and obeyed in another at its next draw or checkpoint.
+
+    The rule for ε: what is charged stays charged, and a release charges all of its parts before its first draw. A
+    refund would need a proof that nothing was learned from what was drawn: how long it took is seen.
+    """
+
+    def check(self) -> None:
+        """Raise `Stopped` once the token is set."""
+        if self.is_set():
+            raise Stopped
+
+    @contextmanager
+    def cancellable(self) -> Iterator[None]:
+        """Return a context in which no noise is drawn once the token is set, and no result leaves."""
+        self.check()
+        with boundary.observe(_Observer(self)), interruptible(self.check):
+            yield
+        self.check()
+
+
+class _Observer:
+    """Draws as if nobody listened until the token is set."""
+
+    def __init__(self, stop: CancellationToken):
+        self.stop = stop
+
+    def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
+        self.stop.check()
+        return mechanism._sample(statistic, rng)
+
+    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
+        self.stop.check()
+        return boundary.drawn_by(rng, draw, arguments, size)
+
+    def best_of_runs(self, factor: float) -> Any:
+        with boundary.unreleased():
+            return boundary.best_of_runs(factor)
+
+
+# ---- reading a file --------------------------------------------------------------------------------------------------
+
+UNITS = {codecs.BOM_UTF16_LE: "<u2", codecs.BOM_UTF16_BE: ">u2"}
+# characters at a time, and lines that need not be records: empty ones, and those before the names
+BLOCK, SPARE = 1 << 22, 10_000
+
+
+def check_lines(name: str, content: bytes, limits: Limits) -> None:
+    """Raise `TableTooLarge` where a file has more lines than records are read. A line end in quotes ends no line.
+
+    Counting takes a fraction of a second, and reading minutes.
+    """
+    most = limits.rows + SPARE
+    # most files have too few line ends of any kind, and a Parquet file has no lines
+    if content.count(b"\n") + content.count(b"\r") <= most or content.startswith(b"PAR1"):
+        return
+    unit = np.dtype(UNITS.get(content[:2], "u1"))
+    whole = np.frombuffer(content, unit, len(content) // unit.itemsize)
+    lines, quoted, after_return = 0, False, False
+    for start in range(0, len(whole), BLOCK):
+        block = whole[start : start + BLOCK]
+        inside = np.logical_xor.accumulate(block == ord('"')) ^ quoted
+        returns, newlines = block == ord("\r"), block == ord("\n")
+        # a newline after a return ends the same line
+        newlines &= ~np.append(after_return, returns[:-1])
+        lines += int(np.count_nonzero((returns | newlines) & ~inside))
+        if lines > most:
+            raise TableTooLarge(name, f"the file has more than {most:,} lines, the limit is {limits.rows:,} records")
+        quoted, after_return = bool(inside[-1]), bool(returns[-1])
+
+
+# question and position of the chosen reading, by the question's kind and columns
+Answers = Mapping[tuple[str, tuple[str, ...]], tuple[Question, int]]
+
+
+def key_of(question: Question) -> tuple[str, tuple[str, ...]]:
+    """Return the name under which the answer to a question is kept."""
+    return question.kind, question.columns
+
+
+def assumed(question: Question) -> int:
+    """Return the position of the reading that the page takes until a person chooses: an identifier is left out."""
+    kinds = [each.options.get("columns", {}).values() for each in question.readings]
+    return next((place for place, each in enumerate(kinds) if IGNORE in each), 0)
+
+
+# ---- a column --------------------------------------------------------------------------------------------------------
+
+# what can be read off the data of a column, by its kind: what is left out is so by its kind
+OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binary": ("kind",), "ignored": ("kind",)}
+# how a fact is known that no person has typed
+MARKS = ("data_derived", "confirmed", "paid")
+DERIVED, CONFIRMED, PAID = MARKS
+
+
+class Proposed(NamedTuple):
+    """A fact that was read off the data; `column` is empty where it is one of the table."""
+
+    column: str
+    fact: str
+    confirmed: bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is; of a kind's facts, those of the others are kept for whoever changes their mind."""
+
+    name: str
+    kind: str
+    lower: Any = None
+    upper: Any = None
+    categories: tuple = ()
+    missing: Any = None
+    levels: tuple | None = None
+    whole_numbers: bool = False
+    # by fact, one of `MARKS`
+    marks: Mapping[str, str] = field(default_factory=dict)
+    # why it is proposed to be left out; and what became missing when a person called it one of numbers
+    reason: str = ""
+    note: str = ""
+
+    def mark(self, mark: str, *facts: str) -> "Column":
+        """Return a column with facts that are known in a way of `MARKS`; an empty mark: that a person has stated."""
+        rest = {fact: each for fact, each in self.marks.items() if fact not in facts}
+        return replace(self, marks={**rest, **dict.fromkeys(facts, mark)} if mark else rest)
+
+    def marked(self, *marks: str) -> tuple[str, ...]:
+        """Return the facts of its kind that have one of these marks."""
+        return tuple(fact for fact in OF_KIND[self.kind] if self.marks.get(fact) in marks)
+
+    @property
+    def read_off(self) -> tuple[str, ...]:
+        """The facts of its kind that were read off the data."""
+        return self.marked(DERIVED, CONFIRMED)
+
+    @property
+    def feature(self) -> Feature:
+        """The feature; `InvalidSchema` where a fact is missing or wrong."""
+        facts: dict[str, Any] = {mark: self.marked(mark) for mark in MARKS}
+        facts |= {"missing": self.missing, "levels": self.levels}
+        if self.kind == "numeric":
+            if None in (self.lower, self.upper):
+                wanted = "two numbers. State both, or leave the column out"
+                raise InvalidSchema(f"bounds of {self.name!r}", "missing", wanted)
+            facts |= {"lower": self.lower, "upper": self.upper, "whole": self.whole_numbers}
+        if self.kind == "categorical":
+            facts["categories"] = self.categories
+        return Feature(self.name, self.kind, **facts)
+
+    @property
+    def description(self) -> str:
+        """All that a release would publish of its domain, or what is missing."""
+        if self.kind == "ignored":
+            return f"left out: {self.reason}" if self.reason else "left out"
+        try:
+            domain = self.feature.facts(OF_KIND[self.kind])
+        except DpmlError:
+            if self.kind == "numeric" and None not in (self.lower, self.upper) and self.missing is not None:
+                return "the value for missing cells is out of bounds"
+            return "bounds are missing" if self.kind == "numeric" else "categories are missing"
+        return domain if self.missing is None else f"{domain}, missing values are replaced by {self.missing}"
+
+
+# ---- a table ---------------------------------------------------------------------------------------------------------
+
+# a column of more labels is not guessed to be the label, and so many are proposed of one that a person chooses
+MOST_GUESSED, MOST_CLASSES = 20, 100
+OF_TABLE = ("classes", "row_bound", "n_lower", "format")
+# the category of missing values where they are a value of their own
+GAP = "no value"
+# of a column's different texts, those that are proposed as its categories
+MOST_CATEGORIES = 1000
+
+
+class Draft:
+    """A table and what is said of it, until it is a schema.
+
+    A fact that is read off the data is marked until the person states another, or confirms this one by itself. Proposed
+    bounds and numbers of records are nobody's: they are rounded, and far from the exact ones.
+
+    `content`: the file, from which a release reads each record by itself.
+    `stated`: what a person has said of the file's format; what else differs from the usual one is marked.
+    `kinds`: the kinds of columns with which the file was read.
+    `answers`: the questions about the file that were answered, each with the position of the chosen reading.
+
+    >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
+    >>> draft.label, draft.classes, draft.columns["age"].description
+    ('left', ('no', 'yes'), 'a whole number of at most 120 and at least 0')
+    >>> [each.fact for each in draft.proposed]
+    ['classes', 'n_lower']
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        file: str,
+        content: bytes | None = None,
+        reading: TableReading | None = None,
+        stated: Mapping[str, Any] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        answers: Answers | None = None,
+    ):
+        self.frame, self.file, self.content = frame, file, content
+        self.reading = TableReading(frame) if reading is None else reading
+        self.stated, self.kinds, self.answers = dict(stated or {}), dict(kinds or {}), dict(answers or {})
+        # the columns of texts that a person has called numbers: as they were read
+        self._texts: dict[str, pd.Series] = {}
+        self.label = ""
+        self.columns: dict[str, Column] = {}
+        self.classes: tuple = ()
+        self.n_lower: Any = 1
+        self.row_bound: int | None = None
+        # of the facts of the whole table, those that were read off the data: `DERIVED` or `CONFIRMED`
+        self.marks: dict[str, str] = {}
+        # what was paid for facts, as a release states it
+        self.charges: list[dict[str, Any]] = []
+        # how a fact is known that no mark calls proposed, where a person has not stated it
+        self.sources: dict[tuple[str, str], str] = {("", "label"): "proposed"}
+        likely = Schema.describe(frame.iloc[:0]).label
+        few = [name for name in frame if 2 <= frame[name].nunique() <= MOST_GUESSED]
+        self.say_label(likely or (few[-1] if few else str(frame.columns[-1])))
+        self.say_records(fewer(len(frame)), proposed=True)
+        form, usual = self.reading.format, TextFormat()
+        names = ("encoding", "decimal", "thousands", "header", "names", "missing")
+        # a release would not take them without being told
+        unusual = set() if form is None else {name for name in names if getattr(form, name) != getattr(usual, name)}
+        if unusual - set(self.stated):
+            self._mark("format", True)
+
+    def records(self, schema: Schema | None = None) -> pd.DataFrame:
+        """Return the table as a release reads it: no record changes how another one is read.
+
+        The categories and classes of `schema` are values, which no missing-value code takes away.
+        """
+        if self.content is None:
+            return self.frame
+        limits = Limits(bytes=max(len(self.content), 1))
+        options: dict[str, Any] = {}
+        if self.reading.format is not None:
+            of_file = [each.name for each in self.reading.columns if each.name in self.columns]
+            numeric = [name for name in of_file if self.columns[name].kind == "numeric"]
+            numbers = {name: NUMBER for name in numeric if self.kinds.get(name) != SHARE}
+            options = {"columns": {**self.kinds, **numbers}, "schema": schema, **asdict(self.reading.format)}
+        return read_table(self.content, name=self.file, limits=limits, release=True, **options)
+
+    def release_records(self, schema: Schema) -> pd.DataFrame:
+        """Return the columns that a schema and the label need, as a release reads them."""
+        return self.records(schema)[[*schema.feature_names, self.label]]
+
+    @property
+    def stated_format(self) -> dict[str, Any]:
+        """What a person has said of how the file is read, as `read_table` takes it."""
+        kinds = {**self.kinds, **dict.fromkeys(self._texts, "number")}
+        return {**self.stated, "columns": kinds} if kinds else self.stated
+
+    @property
+    def open_questions(self) -> list[Question]:
+        """The questions about the file that a release cannot leave open."""
+        return [question for question in self.reading.questions if question.kind in OF_RELEASE]
+
+    def answered(self, choices: list[tuple[Question, int]]) -> tuple[dict[str, Any], dict[str, str], Answers]:
+        """Return the options, the kinds of columns and the answers after some more choices.
+
+        The answer to a question about the whole file can change the columns, so what was stated of them is asked again.
+        """
+        options: dict[str, Any] = {**self.stated, "columns": dict(self.kinds)}
+        answers = dict(self.answers)
+        for question, position in choices:
+            before = answers.get(key_of(question))
+            if not question.columns:
+                if before is not None:
+                    options = {k: v for k, v in options.items() if k not in before[0].readings[before[1]].options}
+                if position:
+                    options["columns"] = {}
+                    options.pop("missing", None)
+                    answers = {key: answer for key, answer in answers.items() if not key[1]}
+            options = merge_options(options, question.readings[position].options)
+            answers[key_of(question)] = question, position
+        kinds = options.pop("columns")
+        return options, kinds, answers
+
+    # ---- what a person says ------------------------------------------------------------------------------------------
+
+    def say_label(self, name: str) -> None:
+        """Choose the column with the labels; its labels are proposed, and the other columns keep what was said."""
+        self.label = name
+        proposal = Schema.describe(self.frame, label=name, peek=True)
+        known = {f.name: f for f in proposal.features}
+        for n in proposal.columns:
+            self.columns.setdefault(n, self._proposed(n, known.get(n), proposal.reasons.get(n)))
+        self.columns = {n: self.columns[n] for n in proposal.columns}
+        for n in proposal.reasons:
+            if n in self.kinds and self.columns[n].kind == "ignored":  # a person has said that it is no identifier
+                self.say(n, kind="numeric" if pd.api.types.is_numeric_dtype(self.frame[n].dtype) else "categorical")
+        values = self.frame[name].dropna().unique()
+        labels = sorted(values.tolist(), key=str) if len(values) <= MOST_CLASSES else []
+        self.say_classes([int(v) if isinstance(v, float) and v.is_integer() else v for v in labels], proposed=True)
+
+    def _proposed(self, name: str, f: Feature | None, identifier: str | None = None) -> Column:
+        if f is None:
+            # by its name, or because of what is in it
+            by_name = identifier == "name"
+            if by_name:
+                self.sources[name, "kind"] = "name"
+            reason = REASONS[identifier] if identifier else self._reason(name)
+            return Column(name, "ignored", marks={} if by_name else {"kind": DERIVED}, reason=reason)
+        marks = {fact: mark for mark in MARKS for fact in getattr(f, mark)}
+        self.sources |= {(name, fact): "name" for fact in OF_KIND[f.kind] if fact not in marks}
+        return Column(name, f.kind, f.lower, f.upper, f.categories or (), f.missing, f.levels, f.whole, marks)
+
+    def _reason(self, name: str) -> str:
+        """Return why no domain is proposed for a column."""
+        different = self.frame[name].nunique()
+        if different < 2:
+            return "one value" if different else "no value"
+        if pd.api.types.is_numeric_dtype(self.frame[name].dtype):
+            return "the range of its numbers is too small or too large"
+        read = next((each for each in self.reading.columns if each.name == name), None)
+        return ", ".join(filter(None, (f"{different:,} different texts", read.words if read else "")))
+
+    def _turn(self, name: str, numbers: bool) -> str:
+        """Read a column of texts as numbers, or take the texts back; return what became missing."""
+        if not numbers:
+            self.frame = self.frame.assign(**{name: self._texts.pop(name, self.frame[name])})
+            return ""
+        if name in self._texts or pd.api.types.is_numeric_dtype(self.frame[name].dtype):
+            return ""
+        self._texts[name] = self.frame[name]
+        values, reading = as_numbers(name, self.frame[name], self.reading.format or TextFormat())
+        self.frame = self.frame.assign(**{name: values})
+        return reading.words
+
+    def say(self, name: str, **facts: Any) -> None:
+        """Say what a column is; what a person says was not read off the data, unless it stays as it was proposed."""
+        before = self.columns[name]
+        now = replace(before, **facts)
+        changed = {fact for fact in facts if getattr(now, fact) != getattr(before, fact)}
+        if changed:
+            now = replace(now.mark("", *changed), levels=None)
+        if "kind" in changed:
+            now = replace(now, note=self._turn(name, now.kind == "numeric"))
+        if now.kind != before.kind or (now.kind == "categorical" and now.missing not in now.categories):
+            now = replace(now, missing=None)
+        if now.kind == "categorical" and not now.categories:
+            texts = different_texts(self.frame[name])[:MOST_CATEGORIES]
+            now = replace(now, categories=texts).mark(DERIVED, "categories")
+        if now.kind == "numeric" and now.lower is None and now.upper is None:
+            bounds = bounds_around(self.frame[name])
+            if bounds is not None:
+                whole = pd.api.types.is_integer_dtype(self.frame[name].dtype)
+                now = replace(now, lower=bounds[0], upper=bounds[1], whole_numbers=whole).mark(
+                    DERIVED, "lower", "upper"
+                )
+        self.columns[name] = now
+        for fact in changed:
+            self.sources.pop((name, fact), None)
+
+    def was_read_off(self, column: str, fact: str) -> bool:
+        """Return whether a fact was read off the data, and no person has typed another."""
+        if not column:
+            return fact in self.marks or fact == "label"
+        return self.columns[column].marks.get(fact) in (DERIVED, CONFIRMED)
+
+    def source(self, column: str, fact: str) -> str:
+        """Return how a fact is known: "proposed", "paid" for, by its "name", "stated", or from a "code" book."""
+        mark = (self.columns[column].marks if column else self.marks).get(fact)
+        return {PAID: "paid", DERIVED: "proposed"}.get(mark or "", self.sources.get((column, fact), "stated"))
+
+    def say_source(self, column: str, fact: str, source: str) -> None:
+        """Say how one fact is known: whoever knows that of a proposed one confirms it."""
+        self.confirm(column, fact, source != "proposed")
+        if source != "proposed" or self.was_read_off(column, fact):
+            self.sources[column, fact] = source
+
+    def without_bounds(self) -> list[str]:
+        """Return the columns of numbers of which a bound is missing, or was read off the data and not confirmed."""
+        numbers = {name: column for name, column in self.columns.items() if column.kind == "numeric"}
+        return [name for name, c in numbers.items() if None in (c.lower, c.upper) or c.marked(DERIVED)]
+
+    def has_whole_numbers(self, name: str) -> bool:
+        """Return whether a column of numbers is proposed to have whole ones: whoever pays for its bounds says so."""
+        return self.columns[name].whole_numbers or pd.api.types.is_integer_dtype(self.frame[name].dtype)
+
+    def take_bounds(self, paid: Mapping[str, PrivateBounds], charge: dict[str, Any], *, public: bool) -> None:
+        """Take bounds that were paid for. Noise for study makes none public: they are proposed then."""
+        self.charges.append(charge)
+        for name, bounds in paid.items():
+            whole = self.has_whole_numbers(name)
+            lower, upper = readable_bounds(bounds.lower, bounds.upper, whole=whole)
+            now = replace(self.columns[name], lower=lower, upper=upper, levels=None, whole_numbers=whole)
+            self.columns[name] = now.mark(PAID if public else DERIVED, "lower", "upper")
+            for end in ("lower", "upper"):
+                self.sources.pop((name, end), None)
+
+    def confirm(self, column: str, fact: str, sure: bool = True) -> None:
+        """Say of one proposed fact that it is true for everybody, and public; or that this is not said after all."""
+        mark = CONFIRMED if sure else DERIVED
+        if not column and fact in self.marks:
+            self.marks[fact] = mark
+        elif column and self.was_read_off(column, fact):
+            self.columns[column] = self.columns[column].mark(mark, fact)
+
+    def say_gaps(self, name: str, value: Any) -> None:
+        """Say which value of its domain a missing cell counts as; `GAP` becomes a category of its own.
+
+        With None a missing cell counts as the middle of the bounds, the first category, or 0. It is a rule, no fact of
+        the data: what was read off the data stays marked.
+        """
+        column = self.columns[name]
+        if column.kind == "categorical" and value == GAP and GAP not in column.categories:
+            column = replace(column, categories=(*column.categories, GAP), levels=None)
+        self.columns[name] = replace(column, missing=value)
+
+    def say_classes(self, classes: Sequence, *, proposed: bool = False) -> None:
+        """Say which labels a record can have. Text that spells a number is one where the column has numbers."""
+        numbers = pd.api.types.is_numeric_dtype(self.frame[self.label].dtype)
+        self.classes = tuple(_number(label) if numbers else label for label in classes)
+        self._mark("classes", proposed)
+
+    def say_records(self, n_lower: Any, *, proposed: bool = False) -> None:
+        """Say how many records the table has at least, as far as everybody may know."""
+        self.n_lower = n_lower
+        self._mark("n_lower", proposed)
+
+    def _mark(self, fact: str, proposed: bool) -> None:
+        self.marks.pop(fact, None)
+        if proposed:
+            self.marks[fact] = DERIVED
+
+    # ---- what follows ------------------------------------------------------------------------------------------------
+
+    @property
+    def proposed(self) -> list[Proposed]:
+        """Every fact that was read off the data, whether it is confirmed or not."""
+        marks = [(n, fact, column.marks[fact]) for n, column in self.columns.items() for fact in column.read_off]
+        marks += [("", fact, self.marks[fact]) for fact in OF_TABLE if fact in self.marks]
+        return [Proposed(column, fact, mark == CONFIRMED) for column, fact, mark in marks]
+
+    @property
+    def unconfirmed(self) -> list[Proposed]:
+        """The facts that were read off the data, and that nobody has confirmed: a release refuses them."""
+        return [each for each in self.proposed if not each.confirmed]
+
+    def schema(self) -> Schema:
+        """Return the schema; `InvalidSchema` names what is missing or wrong."""
+        kept = [column for column in self.columns.values() if column.kind != "ignored"]
+        if not kept:
+            raise InvalidSchema("columns", "all left out", "at least one column that is used")
+        check_integer(self.n_lower, "number of records", 1)
+        if self.n_lower > len(self.frame):
+            wanted = f"at most {len(self.frame):,}, the number of records in the table"
+            raise InvalidSchema("number of records", self.n_lower, wanted)
+        ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
+        features = tuple(column.feature for column in kept)
+        marks = {fact: mark for fact, mark in self.marks.items() if fact != "format"}
+        left_out = [self.columns[name].marks[fact] for name in ignored for fact in self.columns[name].read_off]
+        if left_out:
+            marks["ignored"] = DERIVED if DERIVED in left_out else CONFIRMED
+        facts: dict[str, Any] = {"row_bound": self.row_bound, "n_lower": self.n_lower, "ignored": ignored}
+        facts |= {of: tuple(fact for fact, mark in marks.items() if mark == of) for of in (DERIVED, CONFIRMED)}
+        return Schema(features, self.classes, **facts)
+
+    def says(self, schema: Schema) -> bool:
+        """Return whether the draft still says what a schema does."""
+        try:
+            return self.schema() == schema
+        except DpmlError:
+            return False
+
+    def take(self, schema: Schema) -> None:
+        """Take all facts from a schema; its columns must be the table's."""
+        names = {str(name) for name in self.frame.columns}
+        for name in (*schema.feature_names, *schema.ignored):
+            if name not in names:
+                raise InvalidSchema("feature", name, "a column of the table")
+        columns = {f.name: self._proposed(f.name, f) for f in schema.features}
+        rest = [str(name) for name in self.frame.columns if name not in columns and name not in schema.ignored]
+        if not rest:
+            raise InvalidSchema("features", "every column", "all columns except the label")
+        self.say_label(self.label if self.label in rest else rest[0])
+        marks = {fact: mark for mark in (DERIVED, CONFIRMED) for fact in getattr(schema, mark)}
+        left_out = Column("", "ignored").mark(marks.get("ignored", ""), "kind")
+        self.columns = {name: columns.get(name) or replace(left_out, name=name) for name in self.columns}
+        self.sources = {}
+        self.classes, self.n_lower = schema.classes, schema.n_lower
+        self.row_bound = schema.row_bound if schema.is_binary else None
+        of_file = {fact: mark for fact, mark in self.marks.items() if fact == "format"}
+        self.marks = {fact: marks[fact] for fact in OF_TABLE if fact in marks} | of_file
+
+
+def _number(label: Any) -> Any:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(label) if isinstance(label, str) else label
+    return label
+
+
+# ---- advice: first an estimate, then what workers measure ------------------------------------------------------------
+
+ADVICE_EPSILONS = (0.1, 0.5, 2.0)
+# the runs of each method at each ε come in so many tasks of so many runs: a cancelled measurement ends with its task
+ADVICE_PARTS, ADVICE_DRAWS = 5, 4
+# two runs share the default classifier's grid, whose choice takes longer than all else
+GRIDS = 2
+
+
+def estimate(name: str, relation: str) -> dict[float, Advice]:
+    """Return a first advice at each ε, in two seconds."""
+    first = estimated_advice(dataset(name), ADVICE_EPSILONS, relation=relation, rng=np.random.default_rng(SEED))
+    return dict(zip(ADVICE_EPSILONS, first, strict=True))
+
+
+def signal(name: str) -> Signal:
+    """Return what a fit without privacy reaches."""
+    return signal_of(dataset(name))
+
+
+@kept(8)
+def _study(name: str, key: str, relation: str) -> Any:
+    return method(key).study_of(dataset(name), relation=relation)
+
+
+def advice_runs(name: str, key: str, relation: str, epsilon: float, part: int) -> np.ndarray:
+    """Return the accuracies and AUCs of some runs of a method, shape (2, draws)."""
+    rng = np.random.default_rng([SEED, part])
+    return study_measures(_study(name, key, relation), epsilon, ADVICE_DRAWS, rng, GRIDS)
+
+
+def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], fit: Signal) -> Advice:
+    """Return the advice of all runs at one ε."""
+    every = {key: np.concatenate(each, axis=-1) for key, each in parts.items()}
+    return advice_of(dataset(name), epsilon, every, fit, rng=np.random.default_rng(SEED))
+
+
+# ---- what one bound of a column does to a model's accuracy -----------------------------------------------------------
+
+# a model with bins of its own for each number
+MODEL = "binned"
+# how wide the bounds are, as a multiple of what is stated; the other bound stays
+WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+DRAWS = 20
+# cells of a table that a fit takes seconds for
+MOST_CELLS = 5_000_000
+
+
+@dataclass(frozen=True)
+class BoundLoss:
+    """Accuracies by the width of a column's bounds, a value of the bound for each, and that of always guessing."""
+
+    column: str
+    end: str
+    epsilon: float
+    accuracies: dict[float, NDArray[np.float64]]
+    bounds: dict[float, float]
+    guess: float
+
+    @property
+    def best(self) -> float:
+        """The most accurate width."""
+        return max(self.accuracies, key=lambda width: float(self.accuracies[width].mean()))
+
+
+def bounded(schema: Schema, column: str, end: str, width: float) -> Schema:
+    """Return a schema in which one bound of a column is moved, so that its bounds are so many times as wide.
+
+    >>> schema = Schema((Feature("age", "numeric", lower=20, upper=60),), ("no", "yes"), n_lower=9)
+    >>> moved = bounded(schema, "age", "lower", 0.5).features[0]
+    >>> moved.lower, moved.upper
+    (40.0, 60.0)
+    """
+    features = list(schema.features)
+    place = schema.feature_names.index(column)
+    stated = features[place]
+    assert stated.lower is not None
+    assert stated.upper is not None
+    distance = width * (stated.upper - stated.lower)
+    ends = {"lower": stated.lower, "upper": stated.upper}
+    ends[end] = stated.lower + distance if end == "upper" else stated.upper - distance
+    inside = stated.missing is not None and ends["lower"] <= stated.missing <= ends["upper"]
+    options: dict[str, Any] = {**ends, "whole": False, "levels": None, "missing": stated.missing if inside else None}
+    features[place] = replace(stated, **options)
+    return replace(schema, features=tuple(features))
+
+
+def bound_loss(
+    frame: pd.DataFrame,
+    label: str,
+    schema: Schema,
+    column: str,
+    end: str,
+    epsilon: float,
+    relation: str,
+    check: Callable[[], None],
+) -> BoundLoss:
+    """Return what bounds of several widths reach at one ε; `check` is called before each, and may raise.
+
+    Raises `InvalidData`: the table is too large for an estimate in seconds, or has too few records.
+    """
+    if len(frame) * schema.n_features > MOST_CELLS:
+        raise InvalidData(f"the estimate is limited to tables of at most {MOST_CELLS:,} cells")
+    accuracies, bounds, guess = {}, {}, 0.0
+    for width in WIDTHS:
+        check()
+        try:
+            moved = bounded(schema, column, end, width)
+        except InvalidSchema:  # too close together, or too far apart
+            continue
+        data = own_dataset(frame, label, moved)
+        study = method(MODEL).study_of(data, relation=relation)
+        # the same random numbers for each width: what differs is the bound
+        accuracies[width] = study(epsilon, draws=DRAWS, rng=np.random.default_rng(SEED))["accuracy"]
+        bounds[width] = float(getattr(moved.features[schema.feature_names.index(column)], end))
+        guess = majority_accuracy(data)
+    return BoundLoss(column, end, epsilon, accuracies, bounds, guess)
+
+
+# ---- a synthetic table beside the true one ---------------------------------------------------------------------------
+
+PUBLISHER = "privpfc"
+COLUMNS, MOST_RECORDS = 13, 60_000
+
+
+def published(frame: pd.DataFrame, label: str, schema: Schema, epsilon: float, relation: str) -> dict[str, Any]:
+    """Return what `side_by_side` shows of a table and of one that is published at an ε, with noise for study.
+
+    Raises `InvalidData`: the table has too few records.
+    """
+    data = own_dataset(frame, label, schema)
+    facts = data.frame_schema
+    assert facts is not None
+    true = data.frame.loc["train"].reset_index(drop=True)
+    features, labels = true.drop(columns=label), true[label].to_numpy()
+    options: dict[str, Any] = {"relation": relation, "schema": facts, "random_state": np.random.default_rng(SEED)}
+    model = method(PUBLISHER, "publisher").make(epsilon, **options).fit(features, labels)
+    table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)))
+    drawn = table, table[model.label_name_].to_numpy(dtype=object)
+    names = [name for name in facts.feature_names if name in model.levels_]
+    return side_by_side((features, labels), drawn, facts, names, label, columns=COLUMNS)
+
+
+def distance(drawn: dict[str, Any]) -> dict[str, float]:
+    """Return for each column the share of records that would have to move to make its two marginals alike.
+
+    >>> distance({"names": ["left"], "shares": {"true": [[0.5, 0.5]], "published": [[0.4, 0.6]]}})
+    {'left': 0.1}
+    """
+    pairs = zip(drawn["names"], *drawn["shares"].values(), strict=True)
+    return {name: round(float(np.abs(np.subtract(t, p)).sum() / 2), 4) for name, t, p in pairs}
+
+
+# ---- bounds that are paid for ----------------------------------------------------------------------------------------
+
+
+def study_bounds(column: pd.Series, epsilon: float) -> list[PrivateBounds]:
+    """Return the bounds of study runs, each as a payment would release them. They depend on the exact records."""
+    rng = np.random.default_rng(SEED)
+    runs = [private_facts({"": column}, {}, epsilon, relation=Plan.relation, rng=rng)[""] for _ in range(DRAWS)]
+    return [run for run in runs if isinstance(run, PrivateBounds)]
+
+
+def pay_bounds(
+    records: Callable[[], pd.DataFrame], names: list[str], epsilon: float, budget: Budget, secure: bool
+) -> tuple[dict[str, PrivateBounds], dict[str, Any]]:
+    """Return bounds of columns, charged to a budget, and the charge as a release states it."""
+    table = records()
+    rng = None if secure else np.random.default_rng(SEED)
+    columns = {name: table[name] for name in names}
+    with noted() as noise:
+        bounds = private_facts(columns, {}, epsilon, relation=budget.relation, rng=rng, release=secure, budget=budget)
+    source = claim("private-facts").citation
+    charge = "facts", f"bounds of {', '.join(names)}", epsilon, budget.relation, ", ".join(noise), source
+    paid = {name: each for name, each in bounds.items() if isinstance(each, PrivateBounds)}
+    return paid, dict(zip(LEDGER_COLUMNS, charge, strict=True))
+
+
+# ---- shares of one ε -------------------------------------------------------------------------------------------------
+
+# the parts of a release, in the order in which they are paid; a share of 0 leaves a part out
+PARTS = ("selection", "training", "evaluation", "publishing")
+START = {"selection": 0.2, "training": 0.4, "evaluation": 0.2, "publishing": 0.2}
+# what is smaller is what rounding leaves of nothing
+NOTHING = 1e-12
+
+
+def moved(shares: Mapping[str, float], part: str, to: float, locked: Collection[str] = ()) -> dict[str, float]:
+    """Return the shares after one of them was moved; the others that are not locked follow in proportion.
+
+    Shares add up to 1. A part that is locked, or whose others are all locked, stays. A part moves no further than there
+    is room. Where all that follow have 0 there is no proportion, and each gets the same.
+
+    Raises `InvalidParameter`: there is no such part, or no such share.
+
+    >>> moved({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 0.0)
+    {'a': 0.0, 'b': 0.5, 'c': 0.5}
+    >>> moved({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 1.0, {"c"})
+    {'a': 0.75, 'b': 0.0, 'c': 0.25}
+    """
+    if part not in shares:
+        raise InvalidParameter("part", part, f"one of {', '.join(shares)}")
+    to = check_number(to, "share", 0.0, 1.0)
+    follow = [name for name in shares if name != part and name not in locked]
+    if part in locked or not follow:
+        return dict(shares)
+    whole = max(1.0 - math.fsum(share for name, share in shares.items() if name in locked), 0.0)
+    to = _clean(min(to, whole))
+    rest, before = _clean(whole - to), math.fsum(shares[name] for name in follow)
+    now = {**shares, part: whole if rest == 0 else to}
+    for name in follow:
+        now[name] = _clean(rest * shares[name] / before if before > NOTHING else rest / len(follow))
+    return now
+
+
+def _clean(share: float) -> float:
+    return 0.0 if share < NOTHING else share
+
+
+# ---- what each share buys, for the person's own eyes -----------------------------------------------------------------
+
+# the usual ones first: a line is there after the first run, and gets better with each
+RUN_EPSILONS = (0.1, 0.3, 1.0, 0.03, 3.0, 0.01, 10.0)
+RUN_PARTS = 2
+# a 95% interval, in standard deviations, and the chance that the worst of the chosen columns is farther off
+NORMAL_95, MISS = 1.96, 0.05
+
+
+class Runs(NamedTuple):
+    """Of study runs at one ε: accuracies of the model; groups of each column that a grid keeps, and all its counts."""
+
+    accuracies: NDArray[np.float64]
+    sizes: tuple[int, ...]
+    counts: int
+
+
+def study_runs(name: str, epsilon: float) -> Runs:
+    """Return what study runs on a session's table reach at one ε."""
+    # the first row; the second is of AUCs
+    accuracies = [advice_runs(name, "auto", Plan.relation, epsilon, part)[0] for part in range(RUN_PARTS)]
+    data = dataset(name)
+    facts, label = data.frame_schema, data.card["label"]["name"]
+    assert facts is not None
+    publisher = method(PUBLISHER, "publisher").make(epsilon, relation=Plan.relation, schema=facts, random_state=SEED)
+    publisher.fit(data.frame.drop(columns=label), data.frame[label].to_numpy())
+    taxonomies = {f.name: f.taxonomy for f in facts.features}
+    sizes = tuple(taxonomies[column].sizes[level] for column, level in publisher.levels_.items())
+    return Runs(np.concatenate(accuracies), sizes, publisher.cell_counts_.size)
+
+
+def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: int) -> float:
+    """Return half the 95% interval of an accuracy that is measured on so many records.
+
+    An accuracy is a share of cells; it has the noise of all cells and the chance of the records (`dpml.evaluation`).
+    From five classes on, the noisy numbers of correct and wrong predictions weigh in.
+
+    >>> round(accuracy_reach(1.0, 1500, 0.8, 2), 3), round(accuracy_reach(0.05, 1500, 0.8, 2), 3)
+    (0.021, 0.124)
+    """
+    right, wrong, share = float(N_BINS), float(N_BINS), 1.0
+    if n_classes > 2:
+        right, wrong, share = n_classes, n_classes * (n_classes - 1), TABLE_SHARE
+    if n_classes >= MANY_CLASSES:
+        # the inverse variances of two independent sums add up
+        right, wrong = (1 / ((1 - ACCURACY_SHARE) ** 2 / cells + ACCURACY_SHARE**2) for cells in (right, wrong))
+    cells = (1 - accuracy) ** 2 * right + accuracy**2 * wrong
+    noise = noise_variance(noise_scale(share * epsilon, Plan.relation), 0.0) * cells / records**2
+    return NORMAL_95 * math.sqrt(noise + accuracy * (1 - accuracy) / records)
+
+
+def column_distance(epsilon: float, records: int, size: int, counts: int) -> float:
+    """Return the expected total variation distance of a published column of so many groups, at most.
+
+    A group's share has the noise of its part of the grid's counts, and the chance of the records that are drawn, which
+    is largest for groups of one size. Both are nearly normal, with mean size σ·√(2/π).
+
+    >>> round(column_distance(1.0, 5000, 4, 32), 4)
+    0.01
+    """
+    scale = noise_scale(SHARES[2] * epsilon, Plan.relation)
+    variance = noise_variance(scale, 0.0) * counts / size / records**2 + (1 - 1 / size) / size / records
+    return min(size / 2 * math.sqrt(2 / math.pi * variance), 1.0)
+
+
+def selection_reach(epsilon: float, n_features: int, n_kept: int) -> float:
+    """Return how many records' score, at most, the worst of the chosen columns is below the best that was left.
+
+    With a chance of 95%: each choice has an equal part of ε and is no worse than that of the exponential mechanism
+    (McKenna and Sheldon 2020), whose chosen score is t below the best with a chance of at most D·exp(-εt/R).
+
+    >>> round(selection_reach(0.1, 100, 3))
+    261
+    """
+    few = min(n_kept, n_features - n_kept)
+    span = change_range("count", Plan.relation, n_features)
+    return few * span / epsilon * math.log(n_features * few / MISS) if few else 0.0
+
+
+@dataclass
+class Bought:
+    """What a table's ε buys, as far as it is known: `known` has the study runs at each ε, `waiting`: more will come.
+
+    The accuracy of a model and the grid of a published table are interpolated between these. All else follows from the
+    noise.
+    """
+
+    schema: Schema
+    records: int
+    known: dict[float, Runs] = field(default_factory=dict)
+    waiting: bool = True
+
+    def lines(self, whole: float, epsilons: Mapping[str, float]) -> dict[str, str]:
+        """Return a line for each part that has an ε, of a release that has `whole` together."""
+        D, C, lines, level = self.schema.n_features, self.schema.n_classes, {}, 0.5
+        parts = {part: epsilon for part, epsilon in epsilons.items() if epsilon}
+        unknown = "estimating…" if self.waiting else "no estimate for this table"
+        if "selection" in parts:
+            n_kept = selection_plan(self.schema, whole, Plan.relation).n_features
+            reach = f"{selection_reach(parts['selection'], D, n_kept):,.0f} records"
+            lines["selection"] = (
+                f"keeps {n_kept} of {D} columns, each within {reach} of the score of any column left out"
+            )
+        if "training" in parts:
+            lines["training"] = unknown
+            if self.known:
+                level, low, high = self._accuracy(parts["training"])
+                # the study runs choose no columns
+                more = ", using all columns" if "selection" in lines else ""
+                lines["training"] = f"a model with {percent(level)} accuracy ({percent(low)} to {percent(high)}){more}"
+        if "evaluation" in parts:
+            # without a model's accuracy that of a half, which is the hardest to measure
+            reached = accuracy_reach(parts["evaluation"], max(Plan.test_share * self.records, 1), level, C)
+            lines["evaluation"] = f"accuracy measured to ±{100 * min(reached, 1.0):.1f} percentage points"
+        if "publishing" in parts:
+            lines["publishing"] = unknown
+            if self.known:
+                n_kept, apart = self._published(parts["publishing"])
+                columns = f"{n_kept} of {D} columns, mean error {percent(apart)} each"
+                lines["publishing"] = f"a synthetic table with {columns if n_kept else 'no usable column'}"
+        return lines
+
+    def _between(self, epsilon: float, values: Mapping[float, float]) -> float:
+        known = sorted(values)
+        return float(np.interp(math.log(epsilon), np.log(known), [values[each] for each in known]))
+
+    def _accuracy(self, epsilon: float) -> tuple[float, float, float]:
+        """Return the mean of runs, and where 90% of them lie; none falls as ε rises."""
+        known = sorted(self.known)
+        every = [self.known[each].accuracies for each in known]
+        rows = [[r.mean() for r in every], *([np.quantile(r, q) for r in every] for q in (0.05, 0.95))]
+        level, low, high = (
+            self._between(epsilon, dict(zip(known, isotonic_regression(row), strict=True))) for row in rows
+        )
+        return level, low, high
+
+    def _published(self, epsilon: float) -> tuple[int, float]:
+        """Return how many columns a grid keeps, and their mean distance."""
+        n_kept = {each: len(one.sizes) for each, one in self.known.items()}
+        distances = {
+            each: math.log(np.mean([column_distance(each, self.records, s, one.counts) for s in one.sizes] or [1.0]))
+            for each, one in self.known.items()
+        }
+        return round(self._between(epsilon, n_kept)), math.exp(self._between(epsilon, distances))
+
+
+# ---- a release -------------------------------------------------------------------------------------------------------
+
+# the files of a release that are offered one by one, in this order
+TITLES = {
+    "model.joblib": "Model (joblib)",
+    "model.json": "Model (JSON)",
+    "table.csv": "Synthetic table (CSV)",
+    "evaluation.json": "Evaluation (JSON)",
+    "ledger.json": "Ledger (JSON)",
+    "statement.html": "Privacy report (HTML)",
+    "schema.yaml": "Schema (YAML)",
+}
+
+
+class Planned(NamedTuple):
+    """A plan, the charges that it will make, and what stands against it."""
+
+    plan: Plan | None
+    preview: pd.DataFrame | None
+    problems: tuple[BaseException, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """A release that was made, with its files, each a title and its content by its name."""
+
+    title: str
+    seconds: float
+    evaluation: pd.DataFrame | None
+    files: dict[str, tuple[str, bytes]]
+
+    @property
+    def size(self) -> int:
+        """The bytes of its files."""
+        return sum(len(content) for _title, content in self.files.values())
+
+    def __repr__(self) -> str:
+        return "<a release of a session>"
+
+
+def planned(schema: Callable[[], Schema], epsilon: float, shares: dict[str, float], secure: bool) -> Planned:
+    """Return the plan of a release, tried out on no records. `schema` makes the schema, or raises what is wrong."""
+    plan = Plan(schema(), epsilon, shares=shares)
+    return Planned(plan, plan.preview(secure), plan.problems(secure))
+
+
+def forecast(plan: Plan, draft: Draft) -> Forecast:
+    """Return the forecast of a plan on the exact records, for the table's owner alone."""
+    return plan.forecast(draft.release_records(plan.schema), draft.label)
+
+
+def run(plan: Plan, draft: Draft, budget: Budget, secure: bool, number: int, who: str, stop: CancellationToken) -> Done:
+    """Carry out a plan on a table, charged to the session's budget, and return its files; `Stopped` if it is cancelled.
+
+    What was paid for the draft's facts is part of its ledger. `who` says that the facts are public, and is named in the
+    statement alone. No disk is needed, so none can be full.
+    """
+    begun = time.monotonic()
+    table = draft.release_records(plan.schema)
+    with stop.cancellable(), warnings.catch_warnings():
+        # how many cells do not fit is a number from the data, and warnings end in the server's log
+        warnings.simplefilter("ignore", FactWarning)
+        released = plan.run(table, draft.label, secure=secure, budget=budget).after(draft.charges)
+    kind = "Release" if secure else "Simulation"
+    name, every = f"{kind.lower()}-{number}", io.BytesIO()
+    contents = dict(sorted(released.files(stated_by=who or None).items()))
+    with zipfile.ZipFile(every, "w", zipfile.ZIP_DEFLATED) as file:
+        for each, content in contents.items():
+            file.writestr(f"{name}/{each}", content)
+    files = {f"{name}.zip": ("All files (zip)", every.getvalue())}
+    files |= {f"{name}-{each}": (title, contents[each]) for each, title in TITLES.items() if each in contents}
+    return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)
+
+
+def session_ledger(budget: Budget, secure: bool) -> bytes:
+    """Return as JSON all that a session has spent."""
+    status = RELEASE if secure else DEMONSTRATION
+    return json.dumps({"status": status, **json.loads(budget.to_json())}, ensure_ascii=False, indent=2).encode()
