@@ -2,7 +2,6 @@
 
 import codecs
 import io
-import json
 import math
 import threading
 import time
@@ -30,7 +29,6 @@ from dpml.mechanisms import PrivateBounds, boundary, private_facts
 from dpml.mechanisms.interruption import interruptible
 from dpml.registry import claim, method
 from dpml.release import Plan
-from dpml.release.folder import DEMONSTRATION, RELEASE
 from dpml.release.forecast import Forecast
 from dpml.release.released import COLUMNS as LEDGER_COLUMNS
 from dpml.release.steps import TABLE_SHARE, noted
@@ -243,12 +241,6 @@ class Draft:
     `stated`: what a person has said of the file's format; what else differs from the usual one is marked.
     `kinds`: the kinds of columns with which the file was read.
     `answers`: the questions about the file that were answered, each with the position of the chosen reading.
-
-    >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
-    >>> draft.label, draft.classes, draft.columns["age"].description
-    ('left', ('no', 'yes'), 'a whole number of at most 120 and at least 0')
-    >>> [each.fact for each in draft.proposed]
-    ['classes', 'n_lower']
     """
 
     def __init__(
@@ -622,13 +614,7 @@ class BoundLoss:
 
 
 def bounded(schema: Schema, column: str, end: str, width: float) -> Schema:
-    """Return a schema in which one bound of a column is moved, so that its bounds are so many times as wide.
-
-    >>> schema = Schema((Feature("age", "numeric", lower=20, upper=60),), ("no", "yes"), n_lower=9)
-    >>> moved = bounded(schema, "age", "lower", 0.5).features[0]
-    >>> moved.lower, moved.upper
-    (40.0, 60.0)
-    """
+    """Return a schema in which one bound of a column is moved, so that its bounds are so many times as wide."""
     features = list(schema.features)
     place = schema.feature_names.index(column)
     stated = features[place]
@@ -700,11 +686,7 @@ def published(frame: pd.DataFrame, label: str, schema: Schema, epsilon: float, r
 
 
 def distance(drawn: dict[str, Any]) -> dict[str, float]:
-    """Return for each column the share of records that would have to move to make its two marginals alike.
-
-    >>> distance({"names": ["left"], "shares": {"true": [[0.5, 0.5]], "published": [[0.4, 0.6]]}})
-    {'left': 0.1}
-    """
+    """Return for each column the share of records that would have to move to make its two marginals alike."""
     pairs = zip(drawn["names"], *drawn["shares"].values(), strict=True)
     return {name: round(float(np.abs(np.subtract(t, p)).sum() / 2), 4) for name, t, p in pairs}
 
@@ -750,11 +732,6 @@ def moved(shares: Mapping[str, float], part: str, to: float, locked: Collection[
     is room. Where all that follow have 0 there is no proportion, and each gets the same.
 
     Raises `InvalidParameter`: there is no such part, or no such share.
-
-    >>> moved({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 0.0)
-    {'a': 0.0, 'b': 0.5, 'c': 0.5}
-    >>> moved({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 1.0, {"c"})
-    {'a': 0.75, 'b': 0.0, 'c': 0.25}
     """
     if part not in shares:
         raise InvalidParameter("part", part, f"one of {', '.join(shares)}")
@@ -811,9 +788,6 @@ def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: i
 
     An accuracy is a share of cells; it has the noise of all cells and the chance of the records (`dpml.evaluation`).
     From five classes on, the noisy numbers of correct and wrong predictions weigh in.
-
-    >>> round(accuracy_reach(1.0, 1500, 0.8, 2), 3), round(accuracy_reach(0.05, 1500, 0.8, 2), 3)
-    (0.021, 0.124)
     """
     right, wrong, share = float(N_BINS), float(N_BINS), 1.0
     if n_classes > 2:
@@ -831,9 +805,6 @@ def column_distance(epsilon: float, records: int, size: int, counts: int) -> flo
 
     A group's share has the noise of its part of the grid's counts, and the chance of the records that are drawn, which
     is largest for groups of one size. Both are nearly normal, with mean size σ·√(2/π).
-
-    >>> round(column_distance(1.0, 5000, 4, 32), 4)
-    0.01
     """
     scale = noise_scale(SHARES[2] * epsilon, Plan.relation)
     variance = noise_variance(scale, 0.0) * counts / size / records**2 + (1 - 1 / size) / size / records
@@ -845,9 +816,6 @@ def selection_reach(epsilon: float, n_features: int, n_kept: int) -> float:
 
     With a chance of 95%: each choice has an equal part of ε and is no worse than that of the exponential mechanism
     (McKenna and Sheldon 2020), whose chosen score is t below the best with a chance of at most D·exp(-εt/R).
-
-    >>> round(selection_reach(0.1, 100, 3))
-    261
     """
     few = min(n_kept, n_features - n_kept)
     span = change_range("count", Plan.relation, n_features)
@@ -954,7 +922,6 @@ class Done:
 
     @property
     def size(self) -> int:
-        """The bytes of its files."""
         return sum(len(content) for _title, content in self.files.values())
 
     def __repr__(self) -> str:
@@ -993,9 +960,3 @@ def run(plan: Plan, draft: Draft, budget: Budget, secure: bool, number: int, who
     files = {f"{name}.zip": ("All files (zip)", every.getvalue())}
     files |= {f"{name}-{each}": (title, contents[each]) for each, title in TITLES.items() if each in contents}
     return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)
-
-
-def session_ledger(budget: Budget, secure: bool) -> bytes:
-    """Return as JSON all that a session has spent."""
-    status = RELEASE if secure else DEMONSTRATION
-    return json.dumps({"status": status, **json.loads(budget.to_json())}, ensure_ascii=False, indent=2).encode()

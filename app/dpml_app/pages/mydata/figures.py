@@ -36,6 +36,7 @@ from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata import compute, text
+from dpml_app.pages.mydata.compute import WIDTHS
 from dpml_app.settings import EPSILONS, Shared
 from dpml_app.work.pool import Pool
 from dpml_app.work.progress import AWAY, SHOWN, bar, filled
@@ -126,21 +127,18 @@ class AdviceFigure(Figure):
         for name, source in self.sources.items():
             label, mine = style_of(name).label, [(at, each) for at, each in reached if each.method == name]
             fill(source, [(at, label, e.mean, e.low, e.high, "yes" if e.equal else "no") for at, e in mine])
-        fill(self.levels, _levels(advice[max(advice)]) if advice else [])
+        levels = []
+        if advice:
+            last = advice[max(advice)]
+            levels = [("majority class", last.guess, "dotted")]
+            levels += [("non-private", last.signal.accuracy, "dashed")] if last.signal is not None else []
+        highest = max((right for _name, right, _dash in levels), default=0.0)
+        # the name of each on the side where the other is not, clear of its line
+        sides = ("bottom", -3), ("top", 3)
+        fill(self.levels, [(right, dash, name, *sides[right < highest]) for name, right, dash in levels])
         ends = [end for _at, each in reached for end in (each.low, each.mean, each.high)] + self.levels.data["right"]
         if ends:
             self.plot.y_range.update(start=max(min(ends) - MARGIN, 0.0), end=min(max(ends) + MARGIN, 1.0 + MARGIN))
-
-
-def _levels(one: Advice) -> list[tuple[Any, ...]]:
-    """Return the lines that do not depend on ε, each named on the side where the other is not."""
-    levels = [("majority class", one.guess, "dotted")]
-    if one.signal is not None:
-        levels.append(("non-private", one.signal.accuracy, "dashed"))
-    highest = max(right for _name, right, _dash in levels)
-    # clear of its line
-    above, below = ("bottom", -3), ("top", 3)
-    return [(right, dash, name, *(above if right == highest else below)) for name, right, dash in levels]
 
 
 class AdviceCard:
@@ -197,20 +195,6 @@ BOUNDS_NOTE = (
 )
 
 
-def bounds_figure() -> BandFigure:
-    """Return the figure: accuracy against how wide the bounds are."""
-    p = new_figure(
-        "mydata-bounds", x_axis_type="log", x_range=(compute.WIDTHS[0], compute.WIDTHS[-1]), y_range=(0.5, 1.0)
-    )
-    p.height, p.xaxis.axis_label = 230, "Width of the bounds (1: as stated)"
-    set_ticks(p.xaxis[0], list(compute.WIDTHS), "tick < 1 ? '1/' + 1 / tick : String(tick)", p.xgrid[0])
-    percent_axis(p.yaxis[0])
-    figure = BandFigure(p, {"bound": style_of(compute.MODEL)}, "width", marks=True)
-    figure.level("guess", "majority-class baseline", REFERENCE, "dotted")
-    figure.marker.location = 1.0
-    return figure
-
-
 class BoundsCard:
     """At an ε, what a bound costs in accuracy, and a published table beside the true one; drawn when it is opened."""
 
@@ -244,7 +228,14 @@ class BoundsCard:
         """Open the card."""
         self.open.visible = False
         if self.figure is None or self.tables is None:
-            self.figure, self.tables = bounds_figure(), MarginalsFigure("mydata", compute.COLUMNS, named=True)
+            p = new_figure("mydata-bounds", x_axis_type="log", x_range=(WIDTHS[0], WIDTHS[-1]), y_range=(0.5, 1.0))
+            p.height, p.xaxis.axis_label = 230, "Width of the bounds (1: as stated)"
+            set_ticks(p.xaxis[0], list(WIDTHS), "tick < 1 ? '1/' + 1 / tick : String(tick)", p.xgrid[0])
+            percent_axis(p.yaxis[0])
+            self.figure = BandFigure(p, {"bound": style_of(compute.MODEL)}, "width", marks=True)
+            self.figure.level("guess", "majority-class baseline", REFERENCE, "dotted")
+            self.figure.marker.location = 1.0
+            self.tables = MarginalsFigure("mydata", compute.COLUMNS, named=True)
             pictures = [figure_pane(self.figure.plot), self.table_text, figure_pane(self.tables.plot)]
             controls = line(self.bound, self.epsilon, least=220)
             self.inside.objects = [controls, self.text, *pictures, pane(BOUNDS_NOTE, (0, 12))]
@@ -265,8 +256,9 @@ class BoundsCard:
         draft = self.context.draft
         if asked != self._asked or draft is None:
             return
-        loss = drawn = None
         epsilon, relation = float(self.epsilon.value), self.context.settings.relation
+        loss: Any = None
+        drawn: Any = None
         try:
             facts: tuple[Any, ...] = draft.frame, draft.label, draft.schema()
             task = ESTIMATES.call(compute.bound_loss, *facts, *self.bound.value, epsilon, relation, stop.check)
@@ -276,7 +268,7 @@ class BoundsCard:
             return
         except DpmlError as error:
             sentence = f"<p>{escape(str(error))}</p>"
-        self._tell(asked, draft, loss, sentence)
+        self._tell(asked, draft, self._show_loss, loss, sentence)
         if loss is None:
             return
         try:
@@ -284,30 +276,29 @@ class BoundsCard:
             sentence = text.table_words(drawn, epsilon)
         except DpmlError as error:
             sentence = f"<p>{escape(str(error))}</p>"
-        self._tell_tables(asked, draft, drawn, sentence)
+        self._tell(asked, draft, self._show_tables, drawn, sentence)
 
-    def _tell(self, asked: int, draft: compute.Draft, loss: compute.BoundLoss | None, sentence: str) -> None:
-        if asked != self._asked or self.context.draft is not draft or self.figure is None:
-            return
-        with self.context.hold():
-            self.loss, self.text.object = loss, sentence
-            if loss is None:
-                self.figure.clear()
-                self._tell_tables(asked, draft, None, "")
-            else:
-                self.figure.show("bound", loss.accuracies, complete=True)
-                self.figure.place_levels({"guess": loss.guess})
-            self.figure.fit()
+    def _tell(self, asked: int, draft: compute.Draft, show: Callable[..., None], *results: Any) -> None:
+        if asked == self._asked and self.context.draft is draft and self.figure is not None:
+            with self.context.hold():
+                show(self.figure, self.tables, *results)
 
-    def _tell_tables(self, asked: int, draft: compute.Draft, drawn: dict[str, Any] | None, sentence: str) -> None:
-        if asked != self._asked or self.context.draft is not draft or self.tables is None:
-            return
-        with self.context.hold():
-            self.table_text.object = sentence
-            if drawn is None:
-                self.tables.clear()
-            else:
-                self.tables.show(drawn)
+    def _show_loss(self, figure: BandFigure, tables: Any, loss: compute.BoundLoss | None, sentence: str) -> None:
+        self.loss, self.text.object = loss, sentence
+        if loss is None:
+            figure.clear()
+            self._show_tables(figure, tables, None, "")
+        else:
+            figure.show("bound", loss.accuracies, complete=True)
+            figure.place_levels({"guess": loss.guess})
+        figure.fit()
+
+    def _show_tables(self, _figure: Any, tables: Any, drawn: dict[str, Any] | None, sentence: str) -> None:
+        self.table_text.object = sentence
+        if drawn is None:
+            tables.clear()
+        else:
+            tables.show(drawn)
 
     def clear(self) -> None:
         """Keep nothing of a table."""

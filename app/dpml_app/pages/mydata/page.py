@@ -141,6 +141,7 @@ class FileFormat:
         form = draft.reading.format
         self.words = pane(text.reading_words(draft))
         self.choices: dict[str, Any] = {}
+        look: dict[str, Any]
         dates = {each.name: each.formats[0] for each in draft.reading.columns if len(each.formats) == 1}
         if form is not None:
             for name, options in self.SIGNS.items():
@@ -151,10 +152,10 @@ class FileFormat:
             codecs = "A Python codec, for example utf-8, cp1252 or shift_jis."
             codes = "Codes for missing values, separated by commas. They replace the default codes in every column."
             stated = ", ".join(form.missing) if isinstance(form.missing, tuple) else ""
-            self.choices["encoding"] = pmui.TextInput(label="Encoding", value=form.encoding, description=codecs, **WIDE)
-            self.choices["missing"] = pmui.TextInput(
-                label="Missing values", value=stated, placeholder="NA, -999", description=codes, **WIDE
-            )
+            typed = ("encoding", form.encoding, "", codecs), ("missing values", stated, "NA, -999", codes)
+            for title, value, example, about in typed:
+                look = {"value": value, "placeholder": example, "description": about, **WIDE}
+                self.choices[title.split()[0]] = pmui.TextInput(label=title.capitalize(), **look)
             for name, widget in self.choices.items():
                 widget.param.watch(lambda event, name=name: self._say(name, event.new), "value")
         self.parts = button(
@@ -162,8 +163,8 @@ class FileFormat:
             lambda: read(draft.stated, {**draft.kinds, **dates}, None),
             visible=bool(dates),
         )
-        look: dict[str, Any] = {"variant": "text", "margin": (-8, 4, 0, 4), "sizing_mode": None}
-        change = button("Change the format", self._open, visible=bool(self.choices), **look)
+        look = {"variant": "text", "margin": (-8, 4, 0, 4), "sizing_mode": None, "visible": bool(self.choices)}
+        change = button("Change the format", self._open, **look)
         self.form = pn.Column(line(*self.choices.values(), least=180), visible=False, **WHOLE)
         self.whole = pn.Column(self.words, self.parts, change, self.form, **WHOLE)
 
@@ -453,12 +454,10 @@ class MyDataPage(BasePage):
                 draft.take(schema)
                 self.facts.show_all()
                 self.bounds.refresh()
-        except UnicodeDecodeError:
+        except (UnicodeDecodeError, DpmlError) as error:
             with self._hold():
-                self.report("schema", f"{name} must be UTF-8 text")
-        except DpmlError as error:
-            with self._hold():
-                self.report("schema", f"{name}: {error}")
+                cause = f": {error}" if isinstance(error, DpmlError) else " must be UTF-8 text"
+                self.report("schema", f"{name}{cause}")
         self._show()
 
     def _schema_text(self) -> str:

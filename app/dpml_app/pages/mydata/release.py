@@ -6,6 +6,7 @@ each of them.
 
 import asyncio
 import io
+import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from html import escape
@@ -20,6 +21,7 @@ from bokeh.models import ColumnDataSource, CustomJS
 from dpml.budget import Budget
 from dpml.exceptions import DpmlError
 from dpml.release import Plan
+from dpml.release.folder import DEMONSTRATION, RELEASE
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
@@ -96,13 +98,10 @@ class Release:
         self.which = pmui.Select(label="Files", options=[], visible=False, **WIDE)
         self.files = pn.Row(styles={"flex-wrap": "wrap"}, **WHOLE)
         self.again = button(f"Plan another {self.noun}", lambda: self._show_part(plan=True))
-        for widget, change in (
-            (self.total, self._on_epsilon),
-            (self.epsilon, self._on_epsilon),
-            (self.sure, self._tell),
-            (self.which, self._show_done),
-        ):
-            widget.param.watch(lambda _event, change=change: change(), "value")
+        for widget in (self.total, self.epsilon):
+            widget.param.watch(lambda _event: self._on_epsilon(), "value")
+        self.sure.param.watch(lambda _event: self._tell(), "value")
+        self.which.param.watch(lambda _event: self._show_done(), "value")
         # its room is its own from the start: the second click of two must not meet it where the first met the other
         buttons = pn.Row(self.button, self.cancel, **WHOLE)
         parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.forecast, self.facts, self.sure, self.who]
@@ -353,8 +352,12 @@ class Release:
         release = next((one for one in self.done if one.title == self.which.value), None)
         measured = "" if release is None or release.evaluation is None else text.evaluation(release.evaluation)
         self.ledger.object = measured + text.ledger(self.budget.ledger)
-        session = "Session ledger (JSON)", compute.session_ledger(self.budget, self.secure)
-        files = {**(release.files if release else {}), f"{self.noun}-session-ledger.json": session}
+        session = {"status": RELEASE if self.secure else DEMONSTRATION, **json.loads(self.budget.to_json())}
+        whole = json.dumps(session, ensure_ascii=False, indent=2).encode()
+        files = {
+            **(release.files if release else {}),
+            f"{self.noun}-session-ledger.json": ("Session ledger (JSON)", whole),
+        }
         self.contents = {name: content for name, (_title, content) in files.items()}
         self.files.objects = [
             self._save_button(name, title, "outlined" if place else "contained")
@@ -395,11 +398,6 @@ class PaidBounds:
         for widget in (self.which, self.epsilon):
             widget.param.watch(lambda _event: self.refresh(), "value")
 
-    @property
-    def names(self) -> list[str]:
-        """The columns that are asked for."""
-        return list(self.which.value or ())
-
     def refresh(self) -> None:
         """Offer the numbers without public bounds, and what the ε would find."""
         draft = self.context.draft
@@ -415,7 +413,7 @@ class PaidBounds:
         label = label if enough else f"Only ε = {left:.3g} is left"
         self.button.param.update(label=label, disabled=self.running or not enough or not names)
         self.inside.visible = bool(names)
-        self.about.object = "" if draft is None else text.bounds_offer(draft, self.names)
+        self.about.object = "" if draft is None else text.bounds_offer(draft, list(self.which.value or ()))
         if draft is None:
             self.said.object = ""
         asked = (id(draft), self.which.value, epsilon)
@@ -424,7 +422,7 @@ class PaidBounds:
         elif asked != self._last:
             self._asked, self._last = self._asked + 1, asked
             self.text.object = text.COMPUTING
-            self.context.spawn(self._preview(self._asked, draft, self.names, epsilon))
+            self.context.spawn(self._preview(self._asked, draft, list(self.which.value), epsilon))
 
     async def _preview(self, asked: int, draft: compute.Draft, names: list[str], epsilon: float) -> None:
         await asyncio.sleep(REST)
@@ -443,7 +441,7 @@ class PaidBounds:
         draft = self.context.draft
         if draft is not None and not self.running and not self.button.disabled:
             self.running, self.button.disabled = True, True
-            self.context.spawn(self._pay(draft, self.names, float(self.epsilon.value)))
+            self.context.spawn(self._pay(draft, list(self.which.value), float(self.epsilon.value)))
 
     async def _pay(self, draft: compute.Draft, names: list[str], epsilon: float) -> None:
         budget, secure = self.release.account(Plan.relation), self.release.secure

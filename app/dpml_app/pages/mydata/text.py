@@ -50,16 +50,16 @@ def _heads(*titles: str) -> str:
 
 def facts(draft: Draft) -> str:
     """Return all facts that a release takes for public, in full, with what was read off the data."""
-    rows = []
-    for name, column in draft.columns.items():
-        # while one of its facts is not confirmed the column is data-derived
-        mark = next((mark for mark in compute.MARKS if column.marked(mark)), "")
-        rows.append((name, column.description, mark))
-    of_table = [(f"{draft.label} (label)", ", ".join(map(str, draft.classes)), "classes")]
+    # while one of its facts is not confirmed a column is data-derived
+    rows = [
+        (name, column.description, next((mark for mark in compute.MARKS if column.marked(mark)), ""))
+        for name, column in draft.columns.items()
+    ]
+    of_table = {"classes": (f"{draft.label} (label)", ", ".join(map(str, draft.classes)))}
     if draft.row_bound is not None:
-        of_table.append(("Ones per record, at most", str(draft.row_bound), "row_bound"))
-    of_table.append(("Records, at least", str(draft.n_lower), "n_lower"))
-    rows += [(name, value, draft.marks.get(fact, "")) for name, value, fact in of_table]
+        of_table["row_bound"] = "Ones per record, at most", str(draft.row_bound)
+    of_table["n_lower"] = "Records, at least", str(draft.n_lower)
+    rows += [(name, value, draft.marks.get(fact, "")) for fact, (name, value) in of_table.items()]
     lines = "".join(
         f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)} {BADGES.get(mark, '')}</td></tr>"
         for name, value, mark in rows
@@ -131,6 +131,16 @@ def advice_html(advice: Mapping[float, Advice]) -> str:
     return f"<p>{_step(whole)}</p>{table}{part}{about}"
 
 
+# where no ε gives a model that is better than a guess
+NO_STEP = {
+    "no signal": "<b>No signal</b>: a {}. The columns do not predict the label, and more records would not help. Check "
+    "the choice of the label column, or add columns.",
+    "guess": "<b>No better than the majority-class baseline</b>: a {}. The columns change the probability of each "
+    "label, but not the most probable label. Judge a model by its AUC.",
+    "too few records": "<b>Too few records</b> at each of these ε: one run in twenty does not beat the majority-class "
+    "baseline. A {}, so the columns do predict the label. Collect more records, leave out columns, or merge "
+    "categories.",
+}
 VERDICTS = {
     "no signal": "no signal",
     "guess": "no better than the majority-class baseline",
@@ -160,21 +170,7 @@ def _step(steps: list[Advice]) -> str:
             f"{percent(best.mean)}. The highest accuracy at any ε in this table is {percent(most)}.{without}"
         )
     levels = f" has {percent(fit.accuracy)} accuracy, the majority-class baseline {percent(fit.guess)}" if fit else ""
-    if steps[-1].verdict == "no signal":
-        return (
-            f"<b>No signal</b>: a non-private fit{levels}. The columns do not predict the label, and more records "
-            "would not help. Check the choice of the label column, or add columns."
-        )
-    if steps[-1].verdict == "guess":
-        return (
-            f"<b>No better than the majority-class baseline</b>: a non-private fit{levels}. The columns change the "
-            "probability of each label, but not the most probable label. Judge a model by its AUC."
-        )
-    return (
-        "<b>Too few records</b> at each of these ε: one run in twenty does not beat the majority-class baseline. A "
-        f"non-private fit{levels}, so the columns do predict the label. Collect more records, leave out columns, or "
-        "merge categories."
-    )
+    return NO_STEP[steps[-1].verdict].format(f"non-private fit{levels}")
 
 
 # ---- bounds ----------------------------------------------------------------------------------------------------------
@@ -285,11 +281,7 @@ MEASURES = {
 
 
 def budget_bar(epsilon: float, shares: Mapping[str, float], locked: Collection[str], buys: Mapping[str, str]) -> str:
-    """Return the bar of one ε as HTML, and what each part has of it and buys with that.
-
-    >>> "Training <b>0.25</b>" in budget_bar(0.5, {"training": 0.5, "publishing": 0.5}, (), {})
-    True
-    """
+    """Return the bar of one ε as HTML, and what each part has of it and buys with that."""
     parts = items = ""
     for part, share in shares.items():
         title, colour = PART_TITLES[part], COLOURS[part]
@@ -303,11 +295,7 @@ def budget_bar(epsilon: float, shares: Mapping[str, float], locked: Collection[s
 
 
 def forecast_html(forecast: Forecast) -> str:
-    """Return a forecast and its warnings in words; the warnings alone where no model is planned.
-
-    >>> forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100)).startswith("<p>Forecast: accuracy <b>80.0%")
-    True
-    """
+    """Return a forecast and its warnings in words; the warnings alone where no model is planned."""
     measures = (
         f"<p>Forecast: accuracy <b>{percent(forecast.accuracy)}</b> (majority-class baseline "
         f"{percent(forecast.majority)}), AUC <b>{forecast.auc:.2f}</b>. It uses your exact records. Do not publish it."
@@ -429,14 +417,6 @@ class Rows:
     """The rows of one draft, as a browser shows them, and what it says of one.
 
     Texts of the table stand here as they are: the browser writes them as text. What comes back is not trusted.
-
-    >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
-    >>> rows = Rows(draft)
-    >>> [(fact["fact"], fact["value"], fact["source"]) for fact in rows.of("age")["facts"]]
-    [('lower', '0', 'name'), ('upper', '120', 'name')]
-    >>> rows.say({"column": "age", "fact": "upper", "value": "nine"})
-    >>> rows.of("age")["facts"][1]["error"]
-    'must be a number, for example 1.5'
     """
 
     def __init__(self, draft: Draft):
