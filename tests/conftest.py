@@ -281,15 +281,22 @@ def session(monkeypatch):
 
 
 @pytest.fixture
-def ready(session, monkeypatch):
+def without_advice(monkeypatch):
+    """My data gives no advice on a table: it takes seconds, and has tests of its own."""
+    from dpml_app.pages.mydata.page import MyDataPage
+
+    async def quiet(_page, _name):
+        pass
+
+    monkeypatch.setattr(MyDataPage, "_advise", quiet)
+
+
+@pytest.fixture
+def ready(session, without_advice, monkeypatch):
     """A session with a table in use, all of whose facts are said to be public, in the release mode."""
     from dpml_app.pages.mydata.page import MyDataPage
     from own_session import csv
 
-    async def quiet(_page, _name):
-        """Advice and study runs take seconds, and are not what is tested here."""
-
-    monkeypatch.setattr(MyDataPage, "_advise", quiet)
     monkeypatch.setattr(MyDataPage, "_ask_runs", lambda _page: {})
 
     def new(*, confirmed=True, seed=0):

@@ -6,7 +6,6 @@ import re
 import pytest
 from dpml_app import uploaded_table
 from dpml_app.pages.explore import compute
-from dpml_app.pages.mydata.page import MyDataPage
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
 from panel.io.state import set_curdoc
 
@@ -49,11 +48,7 @@ class Person:
         return shell._starting is not None and not shell._starting.done()
 
 
-def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monkeypatch):
-    async def quiet(_page, _name):
-        """Advice takes seconds and has tests of its own."""
-
-    monkeypatch.setattr(MyDataPage, "_advise", quiet)
+def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monkeypatch, without_advice):
     monkeypatch.setattr(compute, "DRAWS", FEW)
     one = session()
     me, page = Person(one), one.page

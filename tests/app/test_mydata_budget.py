@@ -84,23 +84,6 @@ def test_those_that_follow_keep_their_proportion(shares, part, to, locked):
             assert now[one] * shares[other] == pytest.approx(now[other] * shares[one], abs=TINY)
 
 
-@given(splits(), part_of, st.floats(0.0, 0.99), locks)
-def test_moving_back_brings_the_others_back_unless_all_that_followed_went_to_nothing(shares, part, to, locked):
-    there = moved(shares, part, to, locked)
-    follow = [name for name in PARTS if name != part and name not in locked]
-    left = math.fsum(there[name] for name in follow)
-    if left < 1e-3 or math.fsum(shares[name] for name in follow) == 0:
-        return  # no proportion to go back by
-    back = moved(there, part, shares[part], locked)
-    assert back == pytest.approx(shares, abs=1e-6)
-
-
-@given(splits(), part_of, share, share, locks)
-def test_two_moves_end_where_the_last_one_leads(shares, part, through, to, locked):
-    between = moved(shares, part, min(through, 0.9 * room(shares, part, locked)), locked)
-    assert moved(between, part, to, locked) == pytest.approx(moved(shares, part, to, locked), abs=1e-6)
-
-
 def test_from_nothing_each_gets_the_same():
     alone = {"selection": 0.0, "training": 1.0, "evaluation": 0.0, "publishing": 0.0}
     now = moved(alone, "training", 0.4, {"evaluation"})

@@ -10,7 +10,6 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.pages.mydata.page import MyDataPage
 from dpml_app.pages.mydata.text import _line, _listed
 
 from dpml.schema import Schema
@@ -88,11 +87,7 @@ def numbers(found):
 
 
 @pytest.fixture
-def one(session, monkeypatch):
-    async def quiet(_page, _name):
-        """Advice takes seconds, and is not what is tested here."""
-
-    monkeypatch.setattr(MyDataPage, "_advise", quiet)
+def one(session, without_advice):
     made = session()
     made.upload(telco().to_csv(index=False).encode(), "telco.csv")
     assert made.said == []

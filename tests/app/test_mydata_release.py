@@ -20,7 +20,6 @@ from dpml_app.pages.mydata import compute
 from dpml_app.pages.mydata import release as releases
 from dpml_app.pages.mydata import text as words
 from dpml_app.pages.mydata.compute import CancellationToken, Draft, Stopped
-from dpml_app.pages.mydata.page import MyDataPage
 from dpml_app.pages.mydata.release import MODES
 from dpml_app.pages.mydata.text import INSTALL
 from own_session import csv, mode, release, say
@@ -408,7 +407,9 @@ def test_no_text_of_the_table_is_markup():
     charges = pd.DataFrame([{"label": EVIL, "epsilon": 1.0}])
     found = [words.against(NotPrivate(EVIL))]
     measures = pd.DataFrame([{"measure": EVIL, "value": 0.5, "low": 0.1, "high": 0.9}])
-    texts = [words.facts(Draft(frame, EVIL)), words.plan(preview), words.ledger(charges)]
+    draft = Draft(frame, EVIL)
+    texts = [words.facts(draft), words.status(draft, True), words.status(draft, False)]
+    texts += [words.plan(preview), words.ledger(charges)]
     for text in [*texts, words.problems(found, known=True), words.evaluation(measures)]:
         assert "<img" not in text
         assert "&lt;img" in text
@@ -514,12 +515,7 @@ def table(*, leak):
 
 
 @pytest.fixture
-def entered(session, monkeypatch):
-    async def quiet(_page, _name):
-        """Advice takes seconds, and is not what is tested here."""
-
-    monkeypatch.setattr(MyDataPage, "_advise", quiet)
-
+def entered(session, without_advice):
     def new(content):
         one = session()
         one.upload(content.encode())

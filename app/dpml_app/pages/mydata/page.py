@@ -304,7 +304,7 @@ class MyDataPage(BasePage):
         self.advice = AdviceCard(self._on_advice)
         # what is measured for the advice, while it is
         self._measuring: list[Future] | None = None
-        self.status = pane("", 5, BOX_STYLE, TABLES)
+        self.status = pane("", (5, 10), BOX_STYLE, TABLES)
         titles = {"explore": "Open Privacy cost", "train": "Open Classifiers"}
         opens = [
             button(title, partial(settings.assign, {"page": page}), variant="contained")
