@@ -11,9 +11,8 @@ from dpml.studies import Advice, Signal, advice_of, advised, estimated_advice, s
 from dpml.studies.comparison import study_measures
 from dpml_app.data.measures import dataset
 from dpml_app.drawing.styles import phrase_of
+from dpml_app.jobs import Task, kept
 from dpml_app.text.phrases import factor, percent, right_of_hundred
-from dpml_app.work.cache import kept
-from dpml_app.work.pool import Task
 
 EPSILONS = (0.1, 0.5, 2.0)
 SEED = 0

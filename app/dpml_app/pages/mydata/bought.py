@@ -25,12 +25,11 @@ from dpml.schema import Schema
 from dpml.selection import change_range
 from dpml.selection.plan import plan as selection_plan
 from dpml_app.data.measures import dataset
+from dpml_app.jobs import Pool, Task
 from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata.published import PUBLISHER
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import percent
-from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import Pool, Task
 
 # the usual ones first: a line is there after the first run, and gets better with each
 EPSILONS = (0.1, 0.3, 1.0, 0.03, 3.0, 0.01, 10.0)
@@ -66,7 +65,8 @@ def asked(settings: Shared, pool: Pool) -> dict[float, Future]:
     """Ask for the study runs of the table in use, at each ε."""
     table = settings.uploaded.table
     tasks = {} if table is None else {epsilon: Task(runs, (table.name, epsilon)) for epsilon in EPSILONS}
-    return {epsilon: pool.submit(task, priority=Priority.IMMEDIATE) for epsilon, task in tasks.items()}
+    # in turn with the advice, whose owner is the session
+    return {epsilon: pool.submit(task, owner=settings) for epsilon, task in tasks.items()}
 
 
 def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: int) -> float:

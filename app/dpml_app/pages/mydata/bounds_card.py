@@ -15,17 +15,14 @@ from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import new_figure, percent_axis, set_ticks
 from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.styles import REFERENCE, style_of
+from dpml_app.jobs import LONG
 from dpml_app.pages.mydata.bounds import DRAWS, MODEL, WIDTHS, BoundLoss, bound_loss
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.published import COLUMNS, distance, published
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import percent, points
-from dpml_app.work.pool import Pool
-from dpml_app.work.worker import InThread
 
-# an estimate takes a second, and answers must not wait for it
-ESTIMATES = Pool(1, worker=InThread)
 ENDS = {"upper": "upper bound", "lower": "lower bound"}
 USUAL, REST = 0.5, 0.3
 # of accuracies that the noise of the runs tells apart
@@ -148,7 +145,7 @@ class BoundsCard:
         try:
             facts: tuple[Any, ...] = draft.frame, draft.label, draft.schema()
             epsilon, relation = float(self.epsilon.value), self.relation()
-            task = ESTIMATES.call(bound_loss, *facts, *self.bound.value, epsilon, relation, stop.check)
+            task = LONG.call(bound_loss, *facts, *self.bound.value, epsilon, relation, stop.check)
             loss = await asyncio.wrap_future(task)
             sentence = words(loss)
         except Stopped:
@@ -162,7 +159,7 @@ class BoundsCard:
         if loss is None:
             return
         try:
-            drawn = await asyncio.wrap_future(ESTIMATES.call(published, *facts, epsilon, relation))
+            drawn = await asyncio.wrap_future(LONG.call(published, *facts, epsilon, relation))
             sentence = table_words(drawn, epsilon)
         except DpmlError as error:
             drawn, sentence = None, f"<p>{escape(str(error))}</p>"

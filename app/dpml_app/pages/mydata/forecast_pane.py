@@ -11,13 +11,10 @@ import panel as pn
 
 from dpml.release import Plan
 from dpml.release.forecast import Forecast, percent
+from dpml_app.jobs import LONG
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.serving import log
-from dpml_app.work.pool import Pool
-from dpml_app.work.worker import InThread
 
-# a forecast takes seconds, and no release waits for that of another session
-FORECASTING = Pool(1, worker=InThread)
 WAITING = "<p>Forecasting…</p>"
 
 
@@ -36,7 +33,7 @@ class ForecastPane:
         """Compute the forecast in a thread and show it, unless the plan has changed meanwhile."""
         self.pane.object, self.is_waiting = WAITING, True
         try:
-            words = forecast_html(await asyncio.wrap_future(FORECASTING.call(_forecast, plan, draft)))
+            words = forecast_html(await asyncio.wrap_future(LONG.call(_forecast, plan, draft)))
         except asyncio.CancelledError:
             return
         except Exception as error:  # no record may stop a release, and the release says what the plan has wrong

@@ -17,6 +17,7 @@ from dpml_app import uploaded_table
 from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import WIDE
+from dpml_app.jobs import FORMULAS, LONG, Pool, Task
 from dpml_app.pages.mydata import advice, bought
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.bounds_card import BoundsCard
@@ -26,17 +27,15 @@ from dpml_app.pages.mydata.file_format import FileFormat
 from dpml_app.pages.mydata.files import Upload
 from dpml_app.pages.mydata.paid_bounds import PaidBounds
 from dpml_app.pages.mydata.questions import Answers, Questions
-from dpml_app.pages.mydata.reading import READING, read_in_turn
+from dpml_app.pages.mydata.reading import read_in_turn
 from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.words import saved, status
+from dpml_app.runner import bar, filled
 from dpml_app.serving import log
 from dpml_app.serving.limits import UPLOADS, most
 from dpml_app.settings import Shared
-from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import FORMULAS, Pool, Task
-from dpml_app.work.progress import bar, filled
 
 MOST_SCHEMA = 1_000_000
 # Parquet needs the extra `large`
@@ -230,7 +229,7 @@ class MyDataPage(BasePage):
         """Read a schema in a thread, for a long one takes seconds, and take its facts."""
         draft = self.draft
         try:
-            schema = await self._in_thread(READING, lambda: Schema.from_yaml(content.decode("utf-8")))
+            schema = await self._in_thread(LONG, lambda: Schema.from_yaml(content.decode("utf-8")))
             if draft is None or draft is not self.draft or self.facts is None or self.release.on:
                 return
             with self._hold():
@@ -327,7 +326,7 @@ class MyDataPage(BasePage):
             return value
 
         def asked(task: Task) -> Future:
-            futures.append(self.pool.submit(task, priority=Priority.CURVES))
+            futures.append(self.pool.submit(task))
             return futures[-1]
 
         try:

@@ -20,12 +20,12 @@ from dpml.release.steps import noted
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
-from dpml_app.pages.mydata.bounds_card import ESTIMATES, REST
+from dpml_app.jobs import FORMULAS, LONG
+from dpml_app.pages.mydata.bounds_card import REST
 from dpml_app.pages.mydata.draft import Draft
-from dpml_app.pages.mydata.release import RELEASING, Release, import_noise
+from dpml_app.pages.mydata.release import Release, import_noise
 from dpml_app.pages.mydata.words import safe, undelivered
 from dpml_app.settings import EPSILONS
-from dpml_app.work.pool import FORMULAS
 
 DRAWS, SEED, USUAL = 20, 0, 0.1
 # of columns whose bounds in study runs are shown
@@ -173,7 +173,7 @@ class PaidBounds:
         if asked != self._asked:
             return
         try:
-            words = await asyncio.wrap_future(ESTIMATES.call(preview, draft.frame, names, epsilon))
+            words = await asyncio.wrap_future(LONG.call(preview, draft.frame, names, epsilon))
         except Exception as error:
             words = f"<p>{escape(safe(error))}</p>"
         if asked == self._asked and self.draft() is draft:
@@ -192,7 +192,7 @@ class PaidBounds:
         before = budget.spent
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
-            task = RELEASING.call(pay, draft.records, names, epsilon, budget, secure)
+            task = LONG.call(pay, draft.records, names, epsilon, budget, secure, owner="releases")
             paid, charge = await asyncio.wrap_future(task)
             known = [name for name, bounds in paid.items() if bounds.found and not bounds.only_zero]
             draft.take_bounds({name: paid[name] for name in known}, charge, public=secure)

@@ -1,4 +1,4 @@
-"""Reading of files in turn: two at a time, and one of each client, so that no client waits for all files of another."""
+"""Reading of files in turn: one of each client, so that no client waits for all files of another."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,18 +6,14 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from dpml.tables import Limits
+from dpml_app.jobs import LONG
 from dpml_app.pages.mydata.counting import check_lines
 from dpml_app.pages.mydata.stopping import CancellationToken
 from dpml_app.serving.clients import current_client
 from dpml_app.uploaded_table import UploadRoom
-from dpml_app.work.pool import Pool
-from dpml_app.work.progress import followed
-from dpml_app.work.worker import InThread
 
 T = TypeVar("T")
 
-# reading takes seconds, and answers must not wait for it
-READING = Pool(2, worker=InThread)
 TURNS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
@@ -36,4 +32,9 @@ async def read_in_turn(
     await asyncio.to_thread(check_lines, *file, limits)
     async with TURNS.setdefault(client, asyncio.Lock()):
         stop.check()
-        return await followed(READING.call(read, owner=client), tell)
+        reading = asyncio.wrap_future(LONG.call(read, owner=client))
+        while not reading.done():
+            await asyncio.wait({reading}, timeout=0.25)
+            if not reading.done():
+                tell()
+        return reading.result()

@@ -22,6 +22,7 @@ from dpml.schema import Schema
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
+from dpml_app.jobs import FORMULAS, LONG
 from dpml_app.pages.mydata import words
 from dpml_app.pages.mydata.bought import Bought
 from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
@@ -32,14 +33,10 @@ from dpml_app.pages.mydata.forecast_pane import ForecastPane
 from dpml_app.pages.mydata.questions import open_questions
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
+from dpml_app.runner import AWAY, SHOWN, bar
 from dpml_app.serving import log
 from dpml_app.settings import EPSILONS
-from dpml_app.work.pool import FORMULAS, Pool
-from dpml_app.work.progress import AWAY, SHOWN, bar
-from dpml_app.work.worker import InThread
 
-# a release takes seconds to minutes, and neither answers nor uploads wait for it
-RELEASING = Pool(1, worker=InThread)
 MODES = {
     "": "",
     "releasing": "Release: charges the privacy budget. You may publish the files.",
@@ -260,7 +257,7 @@ class Release:
         arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
-            ready = await asyncio.wrap_future(RELEASING.call(planned, *arguments))
+            ready = await asyncio.wrap_future(LONG.call(planned, *arguments))
         except Exception as error:
             ready = Planned(None, None, (error,))
         if asked == self._asked and not self.ended:
@@ -363,7 +360,7 @@ class Release:
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
             arguments = plan, draft, budget, self.secure, len(self.done) + 1, who, stop
-            self._task = RELEASING.call(run, *arguments)
+            self._task = LONG.call(run, *arguments, owner="releases")
             release = await asyncio.wrap_future(self._task)
             stop.check()
             sentence, done = f"<p>Done in {release.seconds:.1f} s. Check the files before you publish them.</p>", True
