@@ -279,7 +279,9 @@ class Pool:
             future.cancel()
             return future
         if not request.begun:
-            waiting, allowed = deque(one for one in self._waiting.get(owner, ()) if one.wanted), most(WAITING)
+            waiting, allowed = self._waiting.get(owner, deque()), most(WAITING)
+            if len(waiting) >= allowed:
+                waiting = deque(one for one in waiting if one.wanted)
             if len(waiting) >= allowed:
                 count = f"{len(waiting):,} computations of this session are waiting"
                 raise ServerFull(f"{count}. At most {allowed:g} may")

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 import worker_calls
 from dpml_app import jobs
+from dpml_app.core.runner import ButtonLabels, TaskRunner
 from dpml_app.jobs import TRIES, Cache, Pool, Task, WorkerEnded, kept
 from dpml_app.pages.explore.compute import custom_accuracy
-from dpml_app.runner import ButtonLabels, TaskRunner
 from dpml_app.serving.limits import ServerFull
 from page_alone import pool_here
 

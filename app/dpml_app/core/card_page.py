@@ -14,12 +14,12 @@ from dpml_app.core.card import CHOSEN, DEFERRED, IMMEDIATE, WORKER, Answer, Card
 from dpml_app.core.page import HEADLINE_STYLE
 from dpml_app.core.pins import Pins
 from dpml_app.core.placed import PlacedCards
+from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.drawing.still import still
 from dpml_app.jobs import ANSWERS, Pool, Task
-from dpml_app.runner import TaskRunner
 from dpml_app.settings import Shared
 
 # seconds until curves are asked for: a slider that is being dragged should not fade them at every step

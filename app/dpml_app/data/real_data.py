@@ -20,8 +20,8 @@ from panel.io.state import set_curdoc
 from dpml.datasets import card, data_folder, fetch, missing
 from dpml.exceptions import DpmlError
 from dpml_app.data.offered import CARDS
+from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import LONG
-from dpml_app.runner import bar, filled
 from dpml_app.settings import Shared
 
 # the first page shows real people where it can, else people who were drawn from tables

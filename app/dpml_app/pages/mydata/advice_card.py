@@ -15,10 +15,10 @@ from dpml.studies import Advice, advised
 from dpml_app.core.card import WHOLE, figure_pane, head, spoken
 from dpml_app.drawing.figure import Figure, empty_source, fill, hover, new_figure, percent_axis, write
 from dpml_app.drawing.legend import PlotLegend, mark
+from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
 from dpml_app.pages.mydata.release import STYLE
-from dpml_app.runner import AWAY, SHOWN, bar, filled
 
 # between two methods at one ε, as a share of the room of an ε
 APART = 0.18

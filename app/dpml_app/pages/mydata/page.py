@@ -17,6 +17,7 @@ from dpml_app import uploaded_table
 from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import WIDE
+from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import FORMULAS, LONG, Pool, Task
 from dpml_app.pages.mydata import advice, bought
 from dpml_app.pages.mydata.advice_card import AdviceCard
@@ -32,7 +33,6 @@ from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.words import saved, status
-from dpml_app.runner import bar, filled
 from dpml_app.serving import log
 from dpml_app.serving.limits import UPLOADS, most
 from dpml_app.settings import Shared

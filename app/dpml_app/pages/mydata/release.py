@@ -22,6 +22,7 @@ from dpml.schema import Schema
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
+from dpml_app.drawing.progress import AWAY, SHOWN, bar
 from dpml_app.jobs import FORMULAS, LONG
 from dpml_app.pages.mydata import words
 from dpml_app.pages.mydata.bought import Bought
@@ -33,7 +34,6 @@ from dpml_app.pages.mydata.forecast_pane import ForecastPane
 from dpml_app.pages.mydata.questions import open_questions
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
-from dpml_app.runner import AWAY, SHOWN, bar
 from dpml_app.serving import log
 from dpml_app.settings import EPSILONS
 

@@ -12,24 +12,12 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
+from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
 from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task
 
 # seconds that an answer waits for formulas, and between results that are shown
 PATIENCE, FLUSH_EVERY = 0.05, 0.25
-BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
 STATUS_STYLE = ":host { font-size: min(0.9rem, 15px); opacity: 0.85; }"
-# a hidden part keeps its room: one that comes and goes makes the browser lay out all figures again (0.2 s for ten)
-SHOWN, AWAY = {"visibility": "visible"}, {"visibility": "hidden"}
-
-
-def bar() -> pn.pane.HTML:
-    """Return an empty progress bar."""
-    return pn.pane.HTML("", sizing_mode="stretch_width", height=14, margin=(0, 6), stylesheets=[BAR_STYLE])
-
-
-def filled(label: str, done: int, total: int) -> str:
-    """Return a bar as HTML. Those of panel-material-ui have no accessible name (0.16)."""
-    return f'<progress aria-label="{label}" value="{done}" max="{max(total, 1)}"></progress>'
 
 
 class ButtonLabels(NamedTuple):
