@@ -307,6 +307,11 @@ def test_cut_points_share_the_mass_and_refine():
     assert [len(level) for level in quantile_levels(padded, 1e-9, 0.0, 256.0)] == [1, 3, 7]
 
 
+def test_margins_of_cells_stay_within_the_bound_of_a_record():
+    margin = grid_margin(np.array([0.0, 1e-300, 0.5, 1 - 1e-16, 1.0]))
+    assert margin.tolist() == [-1.0, -1.0, 0.0, 1.0, 1.0]
+
+
 @pytest.mark.parametrize(("relation", "scale"), [("add-remove", 6.0), ("replace-one", 12.0)])
 def test_histograms_have_the_noise_that_they_state(relation, scale):
     rng = np.random.default_rng(0)

@@ -18,6 +18,7 @@ from dpml.classifiers import PrivatePredictionLR, PrivatePredictionNB
 from dpml.classifiers.naive_bayes.cells import Design, cell_counts
 from dpml.classifiers.private_prediction import (
     default_margin_lambda,
+    default_pseudocount,
     label_scores,
     margin_range,
     margin_scores,
@@ -203,6 +204,11 @@ MODELS = {
 def model_and_data(request):
     model, data = MODELS[request.param]
     return clone(model), *data()
+
+
+@pytest.mark.parametrize(("relation", "expected"), [("add-remove", 12.0), ("replace-one", 24.0)])
+def test_default_pseudocount_weighs_what_the_noise_can_change(relation, expected):
+    assert default_pseudocount(Schema.binary(3, n_lower=1000), 0.5, relation) == expected
 
 
 @pytest.mark.parametrize(("relation", "expected"), [("add-remove", 10.0), ("replace-one", 20.0)])
