@@ -1,10 +1,10 @@
 """How long sessions wait for an answer of the worker processes while another session floods them.
 
 Run from the project's root: ``python benchmarks/bench_share.py``. In one process with one worker: 25 sessions ask for
-one task now and then (each on average once in 5 s, so that the worker has time for them), and one session has on each
-of six pages a run of 200 tasks that is cancelled and started anew five times a second, as by a slider that is dragged.
+one task now and then (each on average once in 5 s, so that the worker has time for them), and one session asks on each
+of six pages for 33 tasks that are cancelled and asked for anew five times a second, as by a slider that is dragged.
 A task sleeps for CHUNK seconds, so that the figures are of the turns and not of the machine. Then a worker is killed
-in the middle of a run of ten tasks: how long until the run is complete.
+in the middle of ten tasks: how long until they are complete.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import statistics
 import time
 
 import numpy as np
-from dpml_app.work.pool import Pool, Task
-from dpml_app.work.run import Run
+from dpml_app.jobs import Pool, Task
 
 CHUNK = 0.03
 SESSIONS = 25
@@ -34,9 +33,8 @@ def new_task(seconds: float = CHUNK) -> Task:
     return Task(time.sleep, (seconds + next(NUMBERS) * 1e-9,))
 
 
-async def follow(run: Run) -> None:
-    async for _ in run.results():
-        pass
+async def result(pool: Pool, task: Task, owner: object = None) -> object:
+    return await asyncio.wrap_future(pool.submit(task, owner=owner))
 
 
 async def rest(pool: Pool, rng: np.random.Generator, waited: list[float]) -> None:
@@ -44,18 +42,17 @@ async def rest(pool: Pool, rng: np.random.Generator, waited: list[float]) -> Non
     while True:
         await asyncio.sleep(rng.uniform(0, 10))
         begun = time.perf_counter()
-        await follow(Run(pool, [new_task()]))
+        await result(pool, new_task())
         waited.append(time.perf_counter() - begun)
 
 
 async def flood(pool: Pool) -> None:
-    """Start run after run, each cancelled by the next."""
+    """Ask for as much as may wait, again and again; each time all that waits is cancelled by the next."""
     while True:
-        run = Run(pool, [new_task() for _ in range(200)], owner="flood")
-        following = asyncio.ensure_future(follow(run))
+        futures = [pool.submit(new_task(), owner="flood") for _ in range(200 // FLOODS)]
         await asyncio.sleep(0.2)
-        run.cancel()
-        await following
+        for future in futures:
+            future.cancel()
 
 
 async def measured(pool: Pool, *, flooded: bool) -> list[float]:
@@ -71,15 +68,14 @@ async def measured(pool: Pool, *, flooded: bool) -> list[float]:
 
 
 async def killed(pool: Pool) -> float:
-    """Return the seconds from the end of a worker to the end of its run."""
-    await follow(Run(pool, [new_task()]))
-    pid = pool._hands[0].worker.process.pid
-    run = Run(pool, [new_task() for _ in range(10)])
-    following = asyncio.ensure_future(follow(run))
+    """Return the seconds from the end of a worker to the end of ten tasks that it had to compute."""
+    await result(pool, new_task())
+    pid = pool._workers[0].process.pid
+    results = [asyncio.ensure_future(result(pool, new_task(), "one")) for _ in range(10)]
     await asyncio.sleep(3 * CHUNK)
     os.kill(pid, signal.SIGKILL)
     begun = time.perf_counter()
-    await following
+    await asyncio.gather(*results)
     return time.perf_counter() - begun
 
 
@@ -87,7 +83,7 @@ async def main() -> None:
     """Measure and print."""
     pool = Pool(1)
     try:
-        await pool.result(Task(os.getpid, ()))
+        await result(pool, Task(os.getpid, ()))
         for flooded in (False, True):
             waited = 1000 * np.array(await measured(pool, flooded=flooded))
             low, middle, high = np.percentile(waited, [25, 50, 75])
@@ -97,7 +93,7 @@ async def main() -> None:
             )
         times = [await killed(pool) for _ in range(KILLS)]
         print(
-            f"a worker is killed: the run is complete after {statistics.median(times):.1f} s "
+            f"a worker is killed: its tasks are complete after {statistics.median(times):.1f} s "
             f"(median of {KILLS}; {min(times):.1f} to {max(times):.1f})"
         )
     finally:

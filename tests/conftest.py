@@ -252,12 +252,12 @@ def table():
     """An uploaded table that the process holds."""
     import uploaded_tables
     from dpml_app import uploaded_table
-    from dpml_app.data import measures
+    from dpml_app.jobs import forget
 
     made = uploaded_tables.made()
     uploaded_table.attach(made)
     yield made
-    measures.detach(made.name)
+    forget(made.name)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.data import measures
+from dpml_app.jobs import Task
 from dpml_app.lessons import all_pages
 from dpml_app.lessons.figures import number, settings_of
 from dpml_app.pages.audit import compute as audit
@@ -24,7 +25,6 @@ from dpml_app.pages.select import compute as select
 from dpml_app.pages.select.compute import SelectValues
 from dpml_app.pages.train import lesson as trained
 from dpml_app.pages.train.compute import TrainValues, measured, nb_facts
-from dpml_app.work.pool import Task
 
 from dpml.audit.cases import AUDITED
 from dpml.classifiers.naive_bayes import default_row_bound

@@ -10,32 +10,17 @@ import panel_material_ui as pmui
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Legend
 from dpml_app.core import card_page, link
+from dpml_app.jobs import Pool
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from panel.io.state import set_curdoc
 
 PATIENCE = 300
 
 
-class Here:
-    """Stands in for a worker process: computes in the thread that asks."""
-
-    alive = True
-
-    def ready(self):
-        pass
-
-    def call(self, function, arguments):
-        return function(*arguments)
-
-    def end(self):
-        self.alive = False
-
-
 def pool_here():
     """Return a pool whose worker is a thread of this process."""
-    return Pool(1, worker=Here)
+    return Pool(1, processes=False)
 
 
 def plain(value):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -36,3 +37,28 @@ def linger_once(path):
 def unsendable():
     """Return what no pipe can carry."""
     return lambda: None
+
+
+class Unreceivable(Exception):
+    """An error that can be sent, but not received."""
+
+    def __init__(self, what, where):
+        super().__init__(f"{what} {where}")
+
+
+def raise_unreceivable():
+    raise Unreceivable("it", "came")
+
+
+def stat(path):
+    return os.stat(path)
+
+
+def pid():
+    """Return the process; its result is kept under another key than that of `os.getpid`."""
+    return os.getpid()
+
+
+def loaded(*names):
+    """Return which modules the worker has imported."""
+    return tuple(name in sys.modules for name in names)

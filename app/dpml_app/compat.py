@@ -1,10 +1,11 @@
-"""Every use of names that Panel, Bokeh, panel-material-ui and pyviz_comms keep to themselves.
+"""Every use of names that Panel, Bokeh, panel-material-ui, pyviz_comms and Python keep to themselves.
 
 Each states the version it was tried with. `tests/app/test_compat.py` fails where one is gone, or is no longer needed.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -57,6 +58,11 @@ def gathered_once(models: DocumentModelManager) -> Iterator[None]:
         del models.recompute
         if asked:
             models.recompute()
+
+
+def at_exit(end: Callable[[], None]) -> None:
+    """Call a function when Python ends, before it waits for executors (3.11 to 3.14: `_register_atexit`)."""
+    threading._register_atexit(end)  # type: ignore[attr-defined]
 
 
 def forget(laid: Any, root: Any) -> None:

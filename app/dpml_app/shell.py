@@ -28,14 +28,13 @@ from dpml_app.core.frame import Frame, Places
 from dpml_app.core.page import FLUSH, BasePage, one_message
 from dpml_app.core.report import report_of
 from dpml_app.data import real_data
-from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
+from dpml_app.jobs import pool
 from dpml_app.lessons import NOWHERE, ClassSession, LessonPosition, panel, position_of
 from dpml_app.page_list import PAGES
 from dpml_app.serving import log
 from dpml_app.serving.idle import Idle, most_minutes
 from dpml_app.state import Settings
-from dpml_app.work.pool import pool
 
 BADGE = "Simulation (never publish)"
 HERE = Path(__file__).parent
@@ -315,8 +314,10 @@ class Shell:
     # ---- the session's own table --------------------------------------------------------------------------------
 
     def _attach(self, table: uploaded_table.UploadedTable | None) -> None:
-        """Let this session's pages and the workers compute with a table; take back the one before."""
-        self._attached = exchange(pool(), self._attached, table)
+        """Note the session's table, and drop the one before."""
+        if self._attached is not None:
+            pool().forget(self._attached.name)
+        self._attached = table
 
 
 def build_app() -> Frame:

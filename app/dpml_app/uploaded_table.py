@@ -180,6 +180,12 @@ def here(name: str) -> bool:
     return name in _HELD
 
 
+def payload(name: str) -> bytes:
+    """Return what a worker makes a table from."""
+    held: UploadedTable = _HELD[name]
+    return held.payload
+
+
 def keep(name: str, payload: bytes) -> None:
     """Take a table that the server lends."""
     _HELD.setdefault(name, payload)

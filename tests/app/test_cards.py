@@ -16,13 +16,13 @@ from dpml_app.core.card import INSET, Card, figure_pane, under
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import one_message
 from dpml_app.drawing.figure import over_epsilon
+from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from panel.io.state import set_curdoc
 
 PAGES = [page for page in page_list.PAGES.values() if issubclass(page, CardPage)]

@@ -18,7 +18,7 @@ from dpml_app.code.payload import payload, script_of
 from dpml_app.code.script import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.core.card_page import CardPage
-from dpml_app.data import measures
+from dpml_app.jobs import forget
 from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.explore import compute as explore
 from dpml_app.pages.mydata.compute import Draft
@@ -306,7 +306,7 @@ def test_the_script_of_a_table_of_one_s_own_reads_its_file_as_it_was_stated(alon
     found = run(script)
     for source, rows in tables_of_plots(alone.page.cards["roc"].drawn(alone.page.values())).items():
         assert different(rows, found[source]) == ""
-    measures.detach(table.name)
+    forget(table.name)
 
 
 def test_the_script_of_a_table_of_one_s_own_gives_its_numbers_from_the_files(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data import measures as shared
+from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate import compute as own
 from dpml_app.pages.evaluate import text
 from dpml_app.pages.evaluate.compute import CUTS, METHODS, ROC_STYLES, WEAKENED, EvaluateValues, probability
@@ -13,7 +14,6 @@ from dpml_app.pages.evaluate.figures import IntervalFigure, MethodsCard, RocCard
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
 

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.jobs import Pool
 from dpml_app.pages.explore import compute, text
 from dpml_app.pages.explore.compute import ExploreValues, shipped_facts, shipped_results
 from dpml_app.pages.explore.figures import CostFigure, Private
 from dpml_app.pages.explore.page import ExplorePage, MainCard
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from each_commit import others_in_full
 
 from dpml.classifiers import AutoClassifier

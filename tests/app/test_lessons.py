@@ -11,6 +11,7 @@ import pytest
 import yaml
 from bokeh.models import ColumnDataSource
 from dpml_app.core import link
+from dpml_app.jobs import Pool
 from dpml_app.lessons import FOLDER, InvalidLesson, figures, lessons, position_of, read_lesson
 from dpml_app.lessons.figures import PLACEHOLDER, computed, key_of, read_shipped, settings_of, value, written
 from dpml_app.lessons.panel import payload
@@ -19,7 +20,6 @@ from dpml_app.page_list import PAGES
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.text import phrases
-from dpml_app.work.pool import Pool
 from lesson_claims import data_marks, holds
 
 from dpml.exceptions import InvalidParameter

@@ -12,9 +12,8 @@ import pytest
 import uploaded_tables
 from app_server import ROOT, Server
 from dpml_app import uploaded_table
+from dpml_app.jobs import Cache, Pool, Task
 from dpml_app.serving import log
-from dpml_app.work.cache import Cache
-from dpml_app.work.pool import Pool, Task
 from page_alone import pool_here
 
 CANARIES = (*uploaded_tables.SECRETS, "customers.csv", "12345.678")

@@ -707,7 +707,7 @@ def test_a_release_that_is_cancelled_before_it_begins_is_free(ready, monkeypatch
     say(second, sure=True)
     with monkeypatch.context() as changed:
         changed.setattr(compute, "run", gate.before(compute.run))
-        front = releases.RELEASING.call(gate.before(dict))
+        front = releases.LONG.call(gate.before(dict), owner="releases")
 
         async def press():
             step.start()

@@ -14,11 +14,11 @@ from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import new_figure
 from dpml_app.drawing.pinned_overlay import MARKERS, Curve, Dot, PinnedOverlay
 from dpml_app.drawing.styles import EXACT
+from dpml_app.jobs import Pool
 from dpml_app.pages.audit.page import AuditPage
 from dpml_app.pages.noise.page import NoisePage
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from playwright.sync_api import expect
 
 PAGES = [page for page in page_list.PAGES.values() if page.can_pin()]

@@ -10,13 +10,13 @@ from bokeh.models import Label
 from dpml_app.core.card import WORKER
 from dpml_app.data.two_tables import COLUMNS
 from dpml_app.drawing.marginals import FEWER, MarginalsFigure
+from dpml_app.jobs import Pool
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import BEST, SHARE_LADDER, PublishSettings, PublishValues, release_facts, shares_of
 from dpml_app.pages.publish.figures import STYLE, ChancesFigure, CostFigure, models_figure, shares_figure
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 
 from dpml.classifiers.grid.cells import SHARES
 

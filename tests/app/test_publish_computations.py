@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from dpml_app import uploaded_table
 from dpml_app.core.card import WORKER
-from dpml_app.data import measures
+from dpml_app.jobs import Pool, forget
 from dpml_app.pages.publish import compute
 from dpml_app.pages.publish.compute import (
     BEST,
@@ -26,7 +26,6 @@ from dpml_app.pages.publish.compute import (
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from each_commit import others_in_full
 from sklearn.tree import DecisionTreeClassifier
 
@@ -85,7 +84,7 @@ def test_a_table_with_many_columns_is_published():
         assert len(compute.facts(table.name).columns) == 120
         assert compute.published(table.name, "add-remove", 5.0, 100, 0.37, "cart", 1, 0)[0] > 0.7
     finally:
-        measures.detach(table.name)
+        forget(table.name)
 
 
 def test_raw_tables_are_the_data_set_s_and_levels_its_taxonomies():

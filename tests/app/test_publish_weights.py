@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from dpml_app.core import link
 from dpml_app.core.card import WORKER
+from dpml_app.jobs import Pool
 from dpml_app.pages.publish import text
 from dpml_app.pages.publish.compute import (
     ASKED,
@@ -23,7 +24,6 @@ from dpml_app.pages.publish.figures import WeightsQueryCard
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter

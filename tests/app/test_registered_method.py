@@ -69,10 +69,10 @@ accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.
 out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.curves]
 out["select words"] = select_words.accuracy_readout(values, {"made-up": accuracies})
 
-from dpml_app.work.worker import Worker
-worker, (T, task) = Worker(), (next(iter(accuracies)), next(iter(tasks.values())))
-out["in a worker"] = bool((worker.call(task.function, task.arguments) == accuracies[T]).all())
-worker.end()
+from dpml_app.jobs import Pool
+pool, (T, task) = Pool(1), (next(iter(accuracies)), next(iter(tasks.values())))
+out["in a worker"] = bool((pool.submit(task).result() == accuracies[T]).all())
+pool.stop()
 
 print(json.dumps(out))
 """

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.core.card_page import _outdated
+from dpml_app.jobs import Pool
 from dpml_app.pages.train.compute import EVERY, LINEAR, public_lambda
 from dpml_app.pages.train.figures import (
     LAMBDA_STEPS,
@@ -19,7 +20,6 @@ from dpml_app.pages.train.figures import (
 )
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from train_linear import facts_of, measured, values_of
 
 

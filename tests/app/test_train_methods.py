@@ -9,13 +9,13 @@ import pytest
 from bokeh.events import Tap
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.drawing.styles import Style
+from dpml_app.jobs import Pool
 from dpml_app.pages.train import page as train_page
 from dpml_app.pages.train.compute import SHIPPED, Row, TrainSettings, TrainValues, make_shipped, nb_facts, shipped_facts
 from dpml_app.pages.train.figures import WITHOUT, MethodsCard, MethodsFigure, fitted
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
 from each_commit import others_in_full
 
 STYLE = Style("some", "#0072B2", "circle")

@@ -16,6 +16,7 @@ from dpml_app import shell as shells
 from dpml_app import uploaded_table
 from dpml_app.core import link
 from dpml_app.data import measures
+from dpml_app.jobs import Cache, Pool, Task, forget, kept
 from dpml_app.pages.explore import compute as explore
 from dpml_app.pages.publish.compute import published, tables
 from dpml_app.pages.train import compute as training
@@ -23,8 +24,6 @@ from dpml_app.serving.limits import ServerFull
 from dpml_app.settings import Shared
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
-from dpml_app.work.cache import Cache, kept
-from dpml_app.work.pool import Attachment, Pool, Task
 from page_alone import PageAlone, pool_here
 
 from dpml.exceptions import TableTooLarge
@@ -39,13 +38,6 @@ def alone():
     yield page
     page.close()
     page.pool.stop()
-
-
-def attach(pool, table):
-    pool.attach(
-        table.name,
-        Attachment(Task(uploaded_table.keep, (table.name, table.payload)), Task(measures.detach, (table.name,))),
-    )
 
 
 # ---- whose it is -----------------------------------------------------------------------------------------------------
@@ -138,7 +130,6 @@ def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):
     ],
 )
 def test_pages_show_it(page_id, query, cards, source, column, table, alone, caplog):
-    attach(alone.pool, table)
     with caplog.at_level(logging.DEBUG):
         alone.enter(page_id, f"&{query}", only=cards)
         alone.page.settings.hold(table)
@@ -155,7 +146,6 @@ def test_pages_show_it(page_id, query, cards, source, column, table, alone, capl
 
 
 def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
-    attach(alone.pool, table)
     alone.enter("publish", "&dataset=toy&publish_draws=5&publish_grids=10", only=("models", "weights-query"))
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
@@ -183,7 +173,7 @@ def test_gaps_are_what_the_schema_says_of_them():
         assert drawn.shape == (3,)
         assert drawn.min() > 0.4
     finally:
-        measures.detach(made.name)
+        forget(made.name)
 
 
 def test_results_are_under_its_name_and_go_with_it(table):
@@ -194,7 +184,7 @@ def test_results_are_under_its_name_and_go_with_it(table):
     cache.drop(table.name)
     assert [uploaded_table.named(key) for key in cache._results] == [set()]
     # what comes late is not kept
-    measures.detach(table.name)
+    forget(table.name)
     assert cache.put(("module", "function", table.name, 0.1), np.zeros(2)) is not None
     assert len(cache._results) == 1
 
@@ -270,7 +260,7 @@ def test_what_is_on_its_way_when_a_table_goes_is_not_kept(table):
     @kept(4)
     def slow(name):
         made.append(measures.dataset(name))
-        measures.detach(name)
+        forget(name)
         return np.zeros(3)
 
     assert slow(table.name).shape == (3,)
@@ -299,24 +289,24 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
     """A process of its own: it computes with what is attached alone."""
     pool = Pool(1)
     made = uploaded_tables.made()
-    uploaded_table.attach(made)
     name = made.name
     task = custom_model(name)
     try:
         with pytest.raises(uploaded_table.NotHere):
             pool.submit(task).result(120)
-        attach(pool, made)
+        uploaded_table.attach(made)
         assert pool.submit(task).result(120).shape == (10,)
         other = custom_model(name, 2.0)
         assert pool.submit(other).result(120).shape == (10,)
-        assert pool._worker_threads[0].attached == {name}
-        pool.detach(name)
+        [worker] = pool._workers
+        assert worker.tables == {name}
+        pool.forget(name)
         assert pool.cache.get(task.key) is None
         assert pool.submit(Task(uploaded_table.here, (name,))).result(120) is False
-        assert pool._worker_threads[0].attached == set()
+        assert worker.tables == set()
     finally:
         pool.stop()
-        measures.detach(name)
+        forget(name)
 
 
 def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
@@ -337,6 +327,6 @@ def test_a_server_holds_so_many_bytes_of_tables(monkeypatch):
             uploaded_table.attach(other)
         assert not uploaded_table.here(other.name)
     finally:
-        measures.detach(one.name)
+        forget(one.name)
     uploaded_table.attach(other)
-    measures.detach(other.name)
+    forget(other.name)

@@ -115,6 +115,7 @@ def test_a_lost_server_is_said_the_page_comes_back_in_its_state_and_sigterm_ends
 SESSIONS = """
 import gc, sys, threading
 from panel.io.server import get_server
+from dpml_app.jobs import pool
 from dpml_app.shell import Shell
 
 server = get_server(
@@ -135,7 +136,6 @@ def answer():
 
 threading.Thread(target=answer, daemon=True).start()
 server.io_loop.start()
-from dpml_app.work.pool import pool
 pool().stop()
 """
 

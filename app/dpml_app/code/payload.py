@@ -11,7 +11,7 @@ from dpml_app.core.card import Card, ResultKey
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage
 from dpml_app.core.values import DatasetValues, file_name
-from dpml_app.work.pool import Task
+from dpml_app.jobs import Task
 
 
 def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> Code:

@@ -21,9 +21,9 @@ from panel.viewable import Viewable
 from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import HEIGHT, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.jobs import Task
 from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
-from dpml_app.work.pool import Task
 
 # on a phone the control stays in reach while the picture is in view
 CONTROL_STYLE = script("core/control.css")

@@ -14,13 +14,16 @@ from dpml_app.core.card import CHOSEN, DEFERRED, IMMEDIATE, WORKER, Answer, Card
 from dpml_app.core.page import HEADLINE_STYLE
 from dpml_app.core.pins import Pins
 from dpml_app.core.placed import PlacedCards
+from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.drawing.still import still
+from dpml_app.jobs import ANSWERS, Pool, Task
 from dpml_app.settings import Shared
-from dpml_app.work.pool import ANSWERS, Pool, Task
-from dpml_app.work.task_runner import DELAY, DeferredRequest, TaskRunner
+
+# seconds until curves are asked for: a slider that is being dragged should not fade them at every step
+DELAY = 0.15
 
 
 class CardPage(PlacedCards[V, F]):
@@ -69,7 +72,6 @@ class CardPage(PlacedCards[V, F]):
         state, work = self.sources
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
         self.work = self.runner(pool, name=work, what=self.what, **callbacks)
-        self.deferred = DeferredRequest(pool, what=self.what, **callbacks)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
@@ -163,8 +165,7 @@ class CardPage(PlacedCards[V, F]):
     def stop(self) -> None:
         """Stop computing for a page that has been closed."""
         super().stop()
-        self.work.stop()
-        self.deferred.stop()
+        self.work.close()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -218,9 +219,7 @@ class CardPage(PlacedCards[V, F]):
         if values != self._values:
             self.work.stop()
         answers = [self._call(task.function, *task.arguments) for task in at_once]
-        if late or self.deferred.coming is not None:
-            answers.append(self.deferred.request(late))
-        await asyncio.gather(*answers)
+        await asyncio.gather(self.work.add_formulas(late), *answers)
         if self._doc is None:
             return
         self._values = values
@@ -325,7 +324,8 @@ class CardPage(PlacedCards[V, F]):
 
     def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return the results that are there."""
-        return self.pool.cache.among({result_key: task.key for result_key, task in work.items()})
+        results = {result_key: self.pool.cache.get(task.key) for result_key, task in work.items()}
+        return {result_key: result for result_key, result in results.items() if result is not None}
 
     def _chosen(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return those at the setting that is chosen."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V
-from dpml_app.work.pool import Task
+from dpml_app.jobs import Task
 
 
 class CurvesFigure(Protocol):

@@ -22,10 +22,10 @@ from dpml_app.core.lesson_figures import Figures
 from dpml_app.core.pins import Pins
 from dpml_app.core.values import PageValues
 from dpml_app.drawing.sweep import Bars, Sweep
+from dpml_app.jobs import Pool
 from dpml_app.serving import log
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
-from dpml_app.work.pool import Pool
 
 REGIONS = ("top", "side", "advanced", "work", "details", "more")
 HEADLINE_STYLE = """

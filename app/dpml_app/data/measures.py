@@ -8,7 +8,7 @@ from dpml.selection import mask_change_range, public_n_rows, scores_from_counts
 from dpml.studies.accuracy import majority_accuracy, non_private_nb
 from dpml_app import uploaded_table
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.work.cache import forget, kept
+from dpml_app.jobs import kept
 
 
 def dataset(name: str) -> Dataset:
@@ -19,12 +19,6 @@ def dataset(name: str) -> Dataset:
 @kept(3)
 def _published(name: str) -> Dataset:
     return load(name)
-
-
-def detach(name: str) -> None:
-    """Drop a session's table, and all results of it in this process."""
-    uploaded_table.drop(name)
-    forget(name)
 
 
 def feature_ladder(n_total: int) -> tuple[int, ...]:

@@ -20,17 +20,14 @@ from panel.io.state import set_curdoc
 from dpml.datasets import card, data_folder, fetch, missing
 from dpml.exceptions import DpmlError
 from dpml_app.data.offered import CARDS
+from dpml_app.drawing.progress import bar, filled
+from dpml_app.jobs import LONG
 from dpml_app.settings import Shared
-from dpml_app.work.pool import Pool
-from dpml_app.work.progress import bar, filled
-from dpml_app.work.worker import InThread
 
 # the first page shows real people where it can, else people who were drawn from tables
 REAL, GENERATED = "adult", "census"
 NOT_HERE = " (not downloaded)"
 POLL_SECONDS = 0.25
-# one after the other: what comes from one place is polite, and files are shared by several sets
-DOWNLOADS = Pool(1, worker=InThread)
 STYLE = ":host { font-size: 0.9rem; line-height: 1.4; } p { margin: 0 0 4px; } a { color: inherit; }"
 
 
@@ -69,7 +66,8 @@ class Download:
         self.files = missing(name)
         self.size = sum(self.files.values())
         self._whole = self._part = self._total = 0
-        self.future: Future = DOWNLOADS.call(partial(fetch, name, bar=self))
+        # one after the other: what comes from one place is polite, and files are shared by several sets
+        self.future: Future = LONG.call(partial(fetch, name, bar=self), owner="downloads")
 
     @property
     def done(self) -> int:

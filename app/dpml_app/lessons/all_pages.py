@@ -10,9 +10,9 @@ from dpml_app.core.card import CHOSEN, Number
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
+from dpml_app.jobs import Task
 from dpml_app.page_list import PAGES
 from dpml_app.text import phrases
-from dpml_app.work.pool import Task
 
 figure = Figures()
 

@@ -12,12 +12,11 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 from dpml_app import compat, uploaded_table
 from dpml_app.core.card_page import CardPage
-from dpml_app.data.shared_table import exchange
+from dpml_app.jobs import pool
 from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings, State
-from dpml_app.work.pool import pool
 
 # an upload needs a browser's page of its own
 NOT_HERE = "mydata"
@@ -67,7 +66,6 @@ def _live(
     _assign(settings, page_id, asked)
     if table is not None:
         uploaded_table.attach(table)
-        exchange(pool(), None, table)
     page = PAGES[page_id](settings, pool())
     assert isinstance(page, CardPage)
 

@@ -17,7 +17,6 @@ from panel.io.state import set_curdoc
 from dpml_app import compat, uploaded_table
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import one_message
-from dpml_app.data.shared_table import exchange
 
 # how often is looked whether the output is in the browser
 POLL_SECONDS = 0.1
@@ -103,4 +102,6 @@ class Live(compat.OutputColumn):
         if self._task is not None:
             self._task.cancel()
         self._page.stop()
-        self._table = exchange(self._page.pool, self._table, None)
+        if self._table is not None:
+            self._page.pool.forget(self._table.name)
+            self._table = None

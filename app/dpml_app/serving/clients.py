@@ -9,8 +9,6 @@ import re
 from functools import lru_cache
 from typing import Any
 
-import panel as pn
-
 # the client of a page that nobody requested, such as one in a notebook
 NOBODY = ""
 NETWORK = 64
@@ -54,4 +52,6 @@ def route_of_session(session_context: Any) -> str:
 
 def current_client() -> str:
     """Return the client of the session whose code runs."""
+    import panel as pn  # worker processes import this module, and need no Panel
+
     return client_of_session(getattr(pn.state.curdoc, "session_context", None))

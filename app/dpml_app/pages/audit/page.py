@@ -16,16 +16,15 @@ from panel.custom import JSComponent
 from dpml.audit.cases import AUDITED, AuditedClaim
 from dpml_app.core.card import DEFERRED, IMMEDIATE, WHOLE, Card, ResultKey, Results
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.runner import ButtonLabels, TaskRunner
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.figure import script
+from dpml_app.jobs import Pool, Task
 from dpml_app.pages.audit import compute, text
 from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues, Claim
 from dpml_app.pages.audit.figures import AttackFigure, BoundFigure, ClaimsFigure, OutputFigure
 from dpml_app.pages.audit.lesson import figure, lesson_plot
-from dpml_app.work.pool import Pool, Task
-from dpml_app.work.progress import ButtonLabels
-from dpml_app.work.task_runner import TaskRunner
 
 EDITOR_STYLE, VERDICT_STYLE = script("pages/audit/editor.css"), script("pages/audit/verdict.css")
 STEP = "step"

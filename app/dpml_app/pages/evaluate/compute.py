@@ -32,9 +32,8 @@ from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.measures import facts as data_facts
 from dpml_app.drawing.styles import styles_of
+from dpml_app.jobs import Task, kept
 from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice
-from dpml_app.work.cache import kept
-from dpml_app.work.pool import Task
 
 # ---- Settings ------------------------------------------------------------------------------------------------------
 

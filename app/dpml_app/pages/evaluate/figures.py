@@ -30,6 +30,7 @@ from dpml_app.drawing.figure import (
 from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION, Style
+from dpml_app.jobs import Task
 from dpml_app.pages.evaluate import text
 from dpml_app.pages.evaluate.compute import (
     GRID,
@@ -46,7 +47,6 @@ from dpml_app.pages.evaluate.compute import (
 )
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Task
 
 # ---- Figures -------------------------------------------------------------------------------------------------------
 

@@ -25,9 +25,8 @@ from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.facts import GroupFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
+from dpml_app.jobs import Task, kept
 from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS, Shared, choice, number
-from dpml_app.work.cache import kept
-from dpml_app.work.pool import Task
 
 MOST_CURVE_POINTS = 400
 # runs at one ε; one of the default classifier takes half a second on adult

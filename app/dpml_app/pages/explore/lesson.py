@@ -7,11 +7,11 @@ from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
 from dpml_app.drawing.styles import BLUE, Style
 from dpml_app.drawing.sweep import Sweep, band, level
+from dpml_app.jobs import Task
 from dpml_app.pages.explore import compute
 from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues
 from dpml_app.pages.explore.figures import CUSTOM
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.work.pool import Task
 
 
 def lesson_plot(settings: ExploreSettings, card: str, named: Sequence[str]) -> Sweep:

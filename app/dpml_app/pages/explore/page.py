@@ -38,12 +38,12 @@ from dpml_app.drawing.band import spread
 from dpml_app.drawing.figure import empty, run_script, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
+from dpml_app.jobs import Pool, Task
 from dpml_app.pages.explore import compute, text
 from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_facts, shipped_results
 from dpml_app.pages.explore.figures import CUSTOM, CostFigure, MapFigure, Private, RocFigure, SelectionFigure
 from dpml_app.pages.explore.lesson import figure, lesson_plot
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.work.pool import Pool, Task
 
 SELECTION_SCRIPT = script("drawing/kernels.js", "pages/explore/selection.js")
 COST_SCRIPT, DRAG_SCRIPT = script("pages/explore/cost.js"), script("pages/explore/drag.js")

@@ -44,8 +44,8 @@ from dpml.tables.cells import REASONS
 from dpml.tables.reading import IGNORE, NUMBER, OF_RELEASE, SHARE, Question, as_numbers, merge_options
 from dpml_app.data.measures import dataset
 from dpml_app.data.two_tables import side_by_side
+from dpml_app.jobs import kept
 from dpml_app.text.phrases import percent
-from dpml_app.work.cache import kept
 
 SEED = 0
 

@@ -34,18 +34,15 @@ from dpml_app.drawing.figure import (
 )
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.marginals import MarginalsFigure
+from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
 from dpml_app.drawing.styles import REFERENCE, style_of
+from dpml_app.jobs import LONG
 from dpml_app.pages.mydata import compute, text
 from dpml_app.pages.mydata.compute import WIDTHS
 from dpml_app.settings import EPSILONS, Shared
-from dpml_app.work.pool import Pool
-from dpml_app.work.progress import AWAY, SHOWN, bar, filled
-from dpml_app.work.worker import InThread
 
 TABLES, BAR_STYLE = script("pages/mydata/tables.css"), script("pages/mydata/budget_bar.css")
 OFFERED = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
-# an estimate takes seconds, and neither answers nor releases wait for it
-ESTIMATES = Pool(2, worker=InThread)
 # seconds that controls rest before their setting is computed
 REST = 0.3
 
@@ -261,7 +258,7 @@ class BoundsCard:
         drawn: Any = None
         try:
             facts: tuple[Any, ...] = draft.frame, draft.label, draft.schema()
-            task = ESTIMATES.call(compute.bound_loss, *facts, *self.bound.value, epsilon, relation, stop.check)
+            task = LONG.call(compute.bound_loss, *facts, *self.bound.value, epsilon, relation, stop.check)
             loss = await asyncio.wrap_future(task)
             sentence = text.loss_words(loss)
         except compute.Stopped:
@@ -272,7 +269,7 @@ class BoundsCard:
         if loss is None:
             return
         try:
-            drawn = await asyncio.wrap_future(ESTIMATES.call(compute.published, *facts, epsilon, relation))
+            drawn = await asyncio.wrap_future(LONG.call(compute.published, *facts, epsilon, relation))
             sentence = text.table_words(drawn, epsilon)
         except DpmlError as error:
             sentence = f"<p>{escape(str(error))}</p>"

@@ -29,6 +29,8 @@ from dpml_app.core.card import BOX_STYLE, WHOLE, Card, line
 from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
+from dpml_app.drawing.progress import bar, filled
+from dpml_app.jobs import FORMULAS, LONG, Pool, Task
 from dpml_app.pages.mydata import compute, text
 from dpml_app.pages.mydata.compute import Answers, CancellationToken, Draft, Stopped, key_of
 from dpml_app.pages.mydata.figures import TABLES, AdviceCard, BoundsCard, Context, button, pane
@@ -37,17 +39,12 @@ from dpml_app.serving import log
 from dpml_app.serving.clients import current_client
 from dpml_app.serving.limits import UPLOADS, ServerFull, most
 from dpml_app.settings import Shared
-from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import FORMULAS, Pool, Task
-from dpml_app.work.progress import bar, filled, followed
-from dpml_app.work.worker import InThread
 
 MOST_SCHEMA = 1_000_000
 # Parquet needs the extra `large`
 PARQUET = find_spec("pyarrow") is not None
 LONGEST_NAME = 100
-# reading takes seconds: of two files at a time, and one of each client, so that none waits for all files of another
-READING = Pool(2, worker=InThread)
+# one file of each client is read at a time, so that no client waits for all files of another
 TURNS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 # reads the file again: what is stated of its format, the kinds of columns, and the answers
 Read = Callable[[dict[str, Any], dict[str, str], Answers | None], None]
@@ -404,7 +401,12 @@ class MyDataPage(BasePage):
             await asyncio.to_thread(compute.check_lines, name, content, self.limits)
             async with TURNS.setdefault(client, asyncio.Lock()):
                 stop.check()
-                draft = await followed(READING.call(read, owner=client), show_progress)
+                reading = asyncio.wrap_future(LONG.call(read, owner=client))
+                while not reading.done():
+                    await asyncio.wait({reading}, timeout=0.25)
+                    if not reading.done():
+                        show_progress()
+                draft = reading.result()
             room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
             with self._hold():
@@ -447,7 +449,7 @@ class MyDataPage(BasePage):
         """Read a schema in a thread, for a long one takes seconds, and take its facts."""
         draft = self.draft
         try:
-            schema = await self._in_thread(READING, lambda: Schema.from_yaml(content.decode("utf-8")))
+            schema = await self._in_thread(LONG, lambda: Schema.from_yaml(content.decode("utf-8")))
             if draft is None or draft is not self.draft or self.facts is None or self.release.on:
                 return
             with self._hold():
@@ -544,7 +546,7 @@ class MyDataPage(BasePage):
             return value
 
         def asked(function: Callable, *arguments: Any) -> Future:
-            futures.append(self.pool.submit(Task(function, arguments), priority=Priority.CURVES))
+            futures.append(self.pool.submit(Task(function, arguments)))
             return futures[-1]
 
         try:
@@ -589,7 +591,8 @@ class MyDataPage(BasePage):
         if table is None:
             return {}
         tasks = {epsilon: Task(compute.study_runs, (table.name, epsilon)) for epsilon in compute.RUN_EPSILONS}
-        return {epsilon: self.pool.submit(task, priority=Priority.IMMEDIATE) for epsilon, task in tasks.items()}
+        # in turn with the advice, whose owner is the session
+        return {epsilon: self.pool.submit(task, owner=self.settings) for epsilon, task in tasks.items()}
 
     def _forget(self) -> None:
         self.context.draft = self.facts = self.file_format = self.questions = None

@@ -25,15 +25,12 @@ from dpml.release.folder import DEMONSTRATION, RELEASE
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
+from dpml_app.drawing.progress import AWAY, SHOWN, bar
+from dpml_app.jobs import FORMULAS, LONG
 from dpml_app.pages.mydata import compute, text
-from dpml_app.pages.mydata.figures import ESTIMATES, OFFERED, READ, REST, TABLES, BudgetBar, Context, button, pane
+from dpml_app.pages.mydata.figures import OFFERED, READ, REST, TABLES, BudgetBar, Context, button, pane
 from dpml_app.serving import log
-from dpml_app.work.pool import FORMULAS, Pool
-from dpml_app.work.progress import AWAY, SHOWN, bar
-from dpml_app.work.worker import InThread
 
-# a release takes seconds to minutes, and neither answers nor uploads wait for it
-RELEASING = Pool(1, worker=InThread)
 MODES = {
     "": "",
     "releasing": "Release: charges the privacy budget. You may publish the files.",
@@ -206,7 +203,7 @@ class Release:
         arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
-            ready = await asyncio.wrap_future(RELEASING.call(compute.planned, *arguments))
+            ready = await asyncio.wrap_future(LONG.call(compute.planned, *arguments))
         except Exception as error:
             ready = compute.Planned(None, None, (error,))
         if asked != self._asked or self.ended:
@@ -219,7 +216,7 @@ class Release:
         if not can_run:
             return
         try:
-            words = text.forecast_html(await asyncio.wrap_future(ESTIMATES.call(compute.forecast, ready.plan, draft)))
+            words = text.forecast_html(await asyncio.wrap_future(LONG.call(compute.forecast, ready.plan, draft)))
         except Exception as error:  # no record may stop a release, and the release says what the plan has wrong
             log.failed(error)
             words = ""
@@ -314,7 +311,7 @@ class Release:
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
             arguments = plan, draft, budget, self.secure, len(self.done) + 1, who, stop
-            self._task = RELEASING.call(compute.run, *arguments)
+            self._task = LONG.call(compute.run, *arguments, owner="releases")
             release = await asyncio.wrap_future(self._task)
             stop.check()
             sentence, done = f"<p>Done in {release.seconds:.1f} s. Check the files before you publish them.</p>", True
@@ -429,7 +426,7 @@ class PaidBounds:
         if asked != self._asked:
             return
         try:
-            words = await asyncio.wrap_future(ESTIMATES.call(text.bounds_preview, draft.frame, names, epsilon))
+            words = await asyncio.wrap_future(LONG.call(text.bounds_preview, draft.frame, names, epsilon))
         except Exception as error:
             words = f"<p>{escape(text.safe(error))}</p>"
         if asked == self._asked and self.context.draft is draft:
@@ -448,7 +445,7 @@ class PaidBounds:
         before = budget.spent
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
-            task = RELEASING.call(compute.pay_bounds, draft.records, names, epsilon, budget, secure)
+            task = LONG.call(compute.pay_bounds, draft.records, names, epsilon, budget, secure, owner="releases")
             paid, charge = await asyncio.wrap_future(task)
             known = {name: bounds for name, bounds in paid.items() if bounds.found and not bounds.only_zero}
             draft.take_bounds(known, charge, public=secure)

@@ -14,6 +14,7 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.styles import REFERENCE
+from dpml_app.jobs import Task
 from dpml_app.pages.noise import compute, text
 from dpml_app.pages.noise.compute import (
     BETA_SHARES,
@@ -38,7 +39,6 @@ from dpml_app.pages.noise.figures import (
 from dpml_app.pages.noise.lesson import figure, lesson_plot
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import risk
-from dpml_app.work.pool import Task
 
 # the settings of a mechanism
 MECHANISM = frozenset({"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"})

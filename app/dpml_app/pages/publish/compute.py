@@ -36,9 +36,8 @@ from dpml_app.data.offered import CARDS
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.data.two_tables import side_by_side
 from dpml_app.drawing.styles import styles_of
+from dpml_app.jobs import Task, kept
 from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice, number
-from dpml_app.work.cache import kept
-from dpml_app.work.pool import Task
 
 # ---- Settings ------------------------------------------------------------------------------------------------------
 

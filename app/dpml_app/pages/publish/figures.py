@@ -44,6 +44,7 @@ from dpml_app.drawing.styles import (
     style_of,
     styles_of,
 )
+from dpml_app.jobs import Task
 from dpml_app.pages.publish import text
 from dpml_app.pages.publish.compute import (
     BEST,
@@ -68,7 +69,6 @@ from dpml_app.pages.publish.compute import (
 )
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import points
-from dpml_app.work.pool import Task
 
 # ---- Figures -------------------------------------------------------------------------------------------------------
 

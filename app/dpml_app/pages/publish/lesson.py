@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import EXACT, REFERENCE
 from dpml_app.drawing.sweep import Sweep, band, level
+from dpml_app.jobs import Task
 from dpml_app.pages.publish.compute import (
     WEIGHT_DRAWS,
     WEIGHT_METHODS,
@@ -30,7 +31,6 @@ from dpml_app.pages.publish.compute import (
 )
 from dpml_app.pages.publish.figures import STYLES
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.work.pool import Task
 
 
 def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> Sweep:

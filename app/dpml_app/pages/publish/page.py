@@ -12,6 +12,7 @@ from dpml_app.core.card import Results, here
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
 from dpml_app.data.facts import FirstFacts
+from dpml_app.jobs import Pool
 from dpml_app.pages.publish import text
 from dpml_app.pages.publish.compute import (
     PUBLISH_DATASETS,
@@ -24,7 +25,6 @@ from dpml_app.pages.publish.compute import (
 )
 from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, SharesCard, TablesCard, WeightsQueryCard
 from dpml_app.pages.publish.lesson import figure, lesson_plot
-from dpml_app.work.pool import Pool
 
 
 class PublishControls(Controls):

@@ -16,8 +16,8 @@ from dpml.tuning import BestSelector
 from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.styles import styles_of
+from dpml_app.jobs import kept
 from dpml_app.settings import MultiSelect, Shared, choice, number
-from dpml_app.work.cache import kept
 
 # the scores that the first plots compare
 KINDS = ("mutual_information", "count")

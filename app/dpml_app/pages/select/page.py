@@ -16,11 +16,11 @@ from dpml_app.core.widgets import COLUMNS, DIE, WIDE, Controls
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.jobs import Task
 from dpml_app.pages.select import compute, text
 from dpml_app.pages.select.compute import KINDS, SelectSettings, SelectValues, expected_best, places
 from dpml_app.pages.select.figures import SCORE_STYLES, TOP, AccuracyFigure, ChosenFigure, CoinsFigure
 from dpml_app.pages.select.lesson import figure, lesson_plot
-from dpml_app.work.pool import Task
 
 
 class SelectControls(Controls):

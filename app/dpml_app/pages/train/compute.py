@@ -59,9 +59,8 @@ from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.drawing.styles import Style, label_of, style_of
+from dpml_app.jobs import Task, kept
 from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice, number
-from dpml_app.work.cache import kept
-from dpml_app.work.pool import Task
 
 FloatArray = NDArray[np.float64]
 

@@ -56,6 +56,7 @@ from dpml_app.drawing.styles import (
     Style,
     style_of,
 )
+from dpml_app.jobs import Task
 from dpml_app.pages.train.compute import (
     EVERY,
     LINEAR,
@@ -93,7 +94,6 @@ from dpml_app.pages.train.compute import (
 from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws, needed_in_words, peer_words
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import interval, percent, points
-from dpml_app.work.pool import Task
 
 
 def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[str, Style]:

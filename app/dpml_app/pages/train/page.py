@@ -14,6 +14,7 @@ from dpml.datasets import NAMES
 from dpml_app.core.card import WHOLE, Card, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.widgets import Controls, divider, note, words_of
+from dpml_app.jobs import Pool, Task
 from dpml_app.pages.train import text
 from dpml_app.pages.train.compute import (
     RULE,
@@ -32,7 +33,6 @@ from dpml_app.pages.train.compute import (
 from dpml_app.pages.train.figures import AccuracyCard, BestCard, LambdaCard, MethodsCard, ThresholdCard
 from dpml_app.pages.train.lesson import figure, lesson_plot
 from dpml_app.settings import EPSILONS
-from dpml_app.work.pool import Pool, Task
 
 
 class TrainControls(Controls):

@@ -1,1 +1,0 @@
-"""Work that takes long: results kept under their arguments, worker processes, runs and their progress."""
