@@ -369,12 +369,12 @@ def _warn_few(n: int, schema: Schema, refuse: bool) -> None:
     warn(f"{message}, and public rules take that many for granted. {remedy}")
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[FactWarning] = FactWarning) -> None:
     """Warn at the line of the user's call, outside this library and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("dpml.", "sklearn.", "joblib.")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, FactWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_binary(schema: Schema) -> Schema:
