@@ -52,6 +52,8 @@ def test_operations_are_those_of_the_dense_table(n, sizes):
     np.testing.assert_allclose(X @ theta.astype(np.float32), dense @ theta, atol=1e-5)
     assert (X @ theta.astype(np.float32)).dtype == np.float32
     np.testing.assert_allclose(X.sums(values).astype(float), values.T @ dense, atol=1e-12)
+    through = X.through(theta, lambda rows, product: np.tanh(product) * values[rows])
+    np.testing.assert_allclose(through, (np.tanh(dense @ theta) * values).T @ dense, atol=1e-12)
     np.testing.assert_allclose(X.square(weights), dense.T @ (weights[:, None] * dense), atol=1e-12)
     np.testing.assert_allclose(X.squares(weights), weights @ dense**2, atol=1e-12)
 

@@ -75,7 +75,7 @@ from dpml.classifiers.linear.solver import (
     MAX_STEPS,
     Loss,
     gradient,
-    transposed,
+    through,
 )
 from dpml.mechanisms.norms import NormGamma, OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
@@ -312,21 +312,25 @@ def _direction(low, target, loss, scores, residual, reg_lambda, g, eta, axes) ->
     codes, starts = target
     rows = np.arange(len(codes))
     q, w, t, bend = (part.astype(np.float32) for part in loss.shares(scores + starts, codes))
-    mixed = t * (1 - t)
+
+    def curved(some, z):
+        """Return the Hessian of the loss in the scores of some records, times z, which it overwrites."""
+        share, pull, linear = q[some], w[some], t[some]
+        at = rows[: len(z)], codes[some]
+        own, mean, other = z[at], np.einsum("nc->n", z) / z.shape[1], np.einsum("nc,nc->n", share, z)
+        along = other - own  # (q - e_y)'z
+        between = linear * (1 - linear) * (mean - own - pull * along)  # t(1 - t)(u - r)'z
+        bent = (1 - linear) * bend[some] * along - between * pull
+        z -= other[:, None]
+        z *= ((1 - linear) * pull)[:, None]
+        z += bent[:, None]
+        z *= share
+        z += (between / z.shape[1])[:, None]
+        z[at] -= bent + between
+        return z
 
     def image(direction):
-        z = low @ direction.T.astype(np.float32)
-        own, mean, other = z[rows, codes], z.mean(axis=1), np.einsum("nc,nc->n", q, z)
-        along = other - own  # (q - e_y)'z
-        between = mixed * (mean - own - w * along)  # t(1 - t)(u - r)'z
-        bent = (1 - t) * bend * along - between * w
-        z -= other[:, None]
-        z *= ((1 - t) * w)[:, None]
-        z += bent[:, None]
-        z *= q
-        z += (between / z.shape[1])[:, None]
-        z[rows, codes] -= bent + between
-        return transposed(low, z) + reg_lambda * direction
+        return through(low, direction.T.astype(np.float32), curved) + reg_lambda * direction
 
     # the preconditioner: X'X at each class's mean of p(1 - p)
     p = residual.copy()

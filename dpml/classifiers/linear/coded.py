@@ -1,7 +1,7 @@
 """Records as integer codes: sums over records become look-ups and counts, without a dense one-hot table."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, combinations, pairwise
@@ -139,6 +139,20 @@ class CodedRows:
         total[:, :D] = (self._rows_of_values.T @ self._counts(weights).astype(float)).T
         for rows, *_ in self._blocks:
             total[:, D:] += weights[rows].T @ self.dense[rows]
+        return total
+
+    def through(self, matrix: FloatArray, function: Callable[[slice, FloatArray], FloatArray]) -> FloatArray:
+        """Return (X' f(X M))' for a function f of some rows and their products with M, a block at a time."""
+        D = self._columns[-1].start
+        scores = self._rows_of_values @ matrix[:D]
+        counts = np.zeros(scores.shape)
+        total = np.zeros((matrix.shape[1], self.shape[1]))
+        for rows, values, transposed in self._blocks:
+            product = (values @ scores + self.dense[rows] @ matrix[D:]).astype(matrix.dtype, copy=False)
+            image = function(rows, product)
+            counts += transposed @ image
+            total[:, D:] += image.T @ self.dense[rows]
+        total[:, :D] = (self._rows_of_values.T @ counts).T
         return total
 
     def square(self, weights: FloatArray) -> FloatArray:

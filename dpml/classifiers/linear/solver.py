@@ -38,6 +38,7 @@ and the claims proved from it, do not hold there.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -348,6 +349,13 @@ def transposed(X: Any, values: FloatArray) -> FloatArray:
     if isinstance(X, CodedRows):
         return X.sums(values).astype(float)
     return np.asarray(X.T @ values).T if sparse.issparse(X) else values.T @ X
+
+
+def through(X: Any, matrix: FloatArray, function: Callable[[slice, FloatArray], FloatArray]) -> FloatArray:
+    """Return (X' f(X M))' for a function of some rows and their products with a matrix M."""
+    if isinstance(X, CodedRows):
+        return X.through(matrix, function)
+    return np.asarray(function(slice(None), X @ matrix).T @ X)
 
 
 def _descend(
