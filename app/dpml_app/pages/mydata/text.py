@@ -237,7 +237,7 @@ def _found(runs: list[PrivateBounds]) -> str:
 
 
 def bounds_offer(draft: Draft, names: list[str]) -> str:
-    """Return what can be paid for, as HTML, and what whoever pays says: the types were read off the data."""
+    """Return the columns with private bounds on offer as HTML, with a note that types were read from the data."""
     whole = ", ".join(escape(name) for name in names if draft.has_whole_numbers(name))
     return (
         "<h3>No public bounds?</h3><p>Spend part of the privacy budget on noisy bounds near the 1st and 99th "
