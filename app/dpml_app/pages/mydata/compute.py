@@ -598,7 +598,7 @@ MOST_CELLS = 5_000_000
 
 @dataclass(frozen=True)
 class BoundLoss:
-    """Accuracies by the width of a column's bounds, a value of the bound for each, and that of always guessing."""
+    """Accuracies for several widths of a column's bounds, with one bound each, and the majority-class accuracy."""
 
     column: str
     end: str
@@ -668,7 +668,7 @@ COLUMNS, MOST_RECORDS = 13, 60_000
 
 
 def published(frame: pd.DataFrame, label: str, schema: Schema, epsilon: float, relation: str) -> dict[str, Any]:
-    """Return what `side_by_side` shows of a table and of one that is published at an ε, with noise for study.
+    """Return the marginals of a table and of its synthetic table at one ε, made with simulation noise.
 
     Raises `InvalidData`: the table has too few records.
     """

@@ -481,7 +481,7 @@ class Rows:
         return "" if fact != "n_lower" or known or draft.n_lower is None else f"must be an integer from 1 to {most:,}"
 
     def _faults(self, column: Column) -> dict[str, str]:
-        """Return what is wrong, by the cell that it stands at; what is not stated yet is not wrong."""
+        """Return the faults by cell. A fact that is not stated yet is no fault."""
         numeric = column.kind == "numeric"
         typed = [fact for fact in ("lower", "upper", "missing") if numeric and isinstance(getattr(column, fact), str)]
         missing = (
