@@ -283,6 +283,14 @@ def test_cells_grow_from_zero_or_the_bound_next_to_it(lower, upper, origin):
         assert replace(SCHEMA.features[0], lower=lower, upper=upper, levels=levels).taxonomy.n_levels == 5
 
 
+def test_public_bins_double_on_both_sides_of_zero():
+    levels = public_levels(-8.0, 4.0)
+    assert levels[:2] == ((0.0,), (-4.0, 0.0, 2.0))
+    # values of 0 are apart from positive ones
+    assert levels[2] == (-4.0, -2.0, -1.0, 0.0, 4 * 2.0**-20, 0.5, 1.0, 2.0)
+    assert len(levels[2]) + 1 == MOST_GROUPS
+
+
 def test_a_domain_of_a_few_floats_has_fewer_cells():
     lower, upper = 1e16, 1e16 + 6
     edges = cell_edges(lower, upper, 128)
@@ -424,4 +432,5 @@ def test_counts_have_more_groups_under_less_noise():
     assert chosen(2, 78) == ("none", 1.0, MOST_GROUPS)
     assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
     # forty attributes: half of so many counts of each class as there are records times ε for it
-    assert [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]
+    found = [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)]
+    assert found == [("counts", 0.0, g) for g in (2, 2, 4, 4, MOST_GROUPS)]
