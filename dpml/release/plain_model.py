@@ -32,7 +32,7 @@ def plain_model(model: Any, status: str, *, epsilon: float | None = None, relati
     layout, additive = table.layout, table.additive
     attributes = []
     for a, attribute in enumerate(layout.attributes):
-        above = attribute.taxonomy.above(attribute.level(layout.most_groups))
+        above = attribute.taxonomy.above(layout.levels[a])
         scores = additive.groups[:, layout.starts[a] + above].T
         attributes.append({**_attribute(attribute, table), "scores": scores.tolist()})
     grid = []

@@ -66,7 +66,7 @@ def probabilities(model: dict[str, Any], record: dict[str, Any]) -> list[float]:
     scores = [score - max(scores) for score in scores]
     if model["link"] == "margins":
         scores = [log_odds(score) for score in scores]
-    exponentials = [math.exp(score) for score in scores]
+    exponentials = [math.exp(model["slope"] * score) for score in scores]
     return [each / sum(exponentials) for each in exponentials]
 
 

@@ -12,6 +12,7 @@ from scipy import optimize
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 
+from dpml.audit import recorded_cost
 from dpml.classifiers import AutoClassifier
 from dpml.classifiers.automatic import (
     Layout,
@@ -23,34 +24,44 @@ from dpml.classifiers.automatic import (
 )
 from dpml.classifiers.automatic.layout import (
     CLEAR,
+    FEWEST_CELLS,
+    MANY_ATTRIBUTES,
     MOST_CLASSES,
     MOST_GROUPS,
+    WORTH,
     cell_edges,
+    default_histograms,
     pruned,
+    public_bins_stay,
     public_levels,
 )
 from dpml.classifiers.automatic.plan import (
+    BINS_SHARE,
     ENOUGH,
     ENOUGH_FOR_CLASSES,
     FEW_RECORDS,
     MOST_BINARY,
+    RECORDS_PER_WEIGHT,
     SHARE_FOR_CLASSES,
 )
 from dpml.classifiers.automatic.tables import (
     LEAST_RATIO,
     LOSS,
     MOST_MARGIN,
+    TEMPER,
     VARIANCES,
     cells_of,
     columns_of_attributes,
     grid_margin,
     group_counts,
     other_attributes,
+    release_bins,
     release_others,
     release_started,
     scores_of_counts,
     shrunken,
     shrunken_rates,
+    slope_of_classes,
     started_lambda,
     started_table,
 )
@@ -260,7 +271,7 @@ def test_histograms_count_equal_and_growing_cells():
     edges = sorted({*(10.0 * k for k in range(9)), *(80 * 2 ** (-2.5 * k) for k in range(1, 9))})
     expected, _ = np.histogram(X["age"], bins=edges)
     assert expected[0] == (X["age"] == 0).sum() >= 10  # 0 has a cell of its own
-    np.testing.assert_array_equal(histograms(layout, X, 16)[0], expected)
+    np.testing.assert_array_equal(histograms(layout, X, layout.counted(1), 16)[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +307,7 @@ def test_a_domain_of_a_few_floats_has_fewer_cells():
     edges = cell_edges(lower, upper, 128)
     assert edges == [lower, lower + 2, lower + 4, upper]
     layout = Layout.from_schema(Schema((Feature("x", "numeric", lower=lower, upper=upper),)))
-    counts = histograms(layout, np.array([[lower], [lower + 4], [upper]]), 128)[0]
+    counts = histograms(layout, np.array([[lower], [lower + 4], [upper]]), [(0,)], 128)[0]
     assert counts.tolist() == [1.0, 0.0, 2.0, *[0.0] * 125]
     assert public_levels(lower, upper)[-1] == (lower + 2, lower + 4)
     assert quantile_levels(np.full(128, 9.0), 1e-9, lower, upper)[-1] == [lower + 2, lower + 4]
@@ -421,16 +432,99 @@ def test_the_map_of_a_fit_adds_up_and_names_what_was_done(n_lower, epsilon, rela
     assert [each.split(" (")[0] for each in parts.loc["grid", "columns"].split(", ")] == named
 
 
+def numbers(n_numbers, classes=2, n_lower=1000, upper=8.0):
+    features = [Feature(f"x{i}", "numeric", lower=0, upper=upper) for i in range(n_numbers)]
+    return Schema(features, tuple(range(classes)), n_lower=n_lower)
+
+
 def test_counts_have_more_groups_under_less_noise():
-    # so many weights that counts are taken instead
-    features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
+    def sizes(records, n_numbers=20, classes=30):
+        schema = numbers(n_numbers, classes)
+        plan = default_plan(schema, records / 1000)
+        assert plan.addition == "counts"
+        return {*replace(Layout.from_schema(schema), most_weights=plan.most_weights).sizes}
 
-    def chosen(classes, records):
-        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), records / 1000)
-        return plan.addition, plan.grid_share, plan.most_groups
+    # twenty attributes: half of so many counts of each class as there are records times ε for it
+    assert [sizes(30 * each) for each in (39, 40, 79, 80)] == [{2}, {4}, {4}, {8}]
+    # the errors of more attributes add up
+    assert sizes(30 * 159, MANY_ATTRIBUTES) == {2}
+    assert default_plan(numbers(20, 4), FEW_RECORDS / 1000 - 0.001).addition == "none"
 
-    assert chosen(2, 78) == ("none", 1.0, MOST_GROUPS)
-    assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
-    # forty attributes: half of so many counts of each class as there are records times ε for it
-    found = [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)]
-    assert found == [("counts", 0.0, g) for g in (2, 2, 4, 4, MOST_GROUPS)]
+
+def test_many_attributes_have_weights_early_and_few_groups():
+    def chosen(records, n_numbers=MANY_ATTRIBUTES):
+        schema = numbers(n_numbers, 6)
+        plan = default_plan(schema, records / (1 - BINS_SHARE) / 1000)
+        return plan.addition, replace(Layout.from_schema(schema), most_weights=plan.most_weights).sizes[0]
+
+    pairs = ENOUGH_FOR_CLASSES * 15
+    assert [chosen(pairs + k)[0] for k in (-1, 1)] == ["counts", "weights"]
+    assert chosen(pairs + 1, MANY_ATTRIBUTES - 1)[0] == "counts"
+    # public bins have levels of 3, 6 and 8 groups
+    edge = RECORDS_PER_WEIGHT * MANY_ATTRIBUTES
+    assert [chosen(edge * each + k)[1] for each in (5, 7) for k in (-1, 1)] == [3, 6, 6, 8]
+
+
+def test_numbers_of_one_domain_share_a_histogram():
+    worth = FEWEST_CELLS * WORTH
+    odd = Feature("odd", "numeric", lower=0, upper=9)
+    five = Layout.from_schema(numbers(5))
+    six = Layout.from_schema(Schema((*five.schema.features, odd), n_lower=1000))
+    assert default_histograms(five, 5 * worth, 1.0) == (FEWEST_CELLS, 1)
+    # one of five numbers counts five values of a record
+    assert default_histograms(five, 4 * worth, 1.0) == (4 * FEWEST_CELLS, 5)
+    assert default_histograms(five, worth, 1.0) == (FEWEST_CELLS, 5)
+    assert default_histograms(five, worth - 1, 1.0) == (0, 1)
+    assert default_histograms(five, 2 * worth, 1.0, "replace-one") == (FEWEST_CELLS, 5)
+    # a domain of its own is left out, and adds no noise
+    assert default_histograms(six, worth, 1.0) == (FEWEST_CELLS, 5)
+    assert six.counted(5) == ((0, 1, 2, 3, 4),)
+    assert len(six.counted(1)) == 6
+    # few numbers of many classes have bins of equal width
+    assert default_histograms(Layout.from_schema(numbers(5, MOST_CLASSES + 1)), 4 * worth, 1.0) == (0, 1)
+    X = np.array([[0.0, 1.0, 8.0, 8.0, 8.0, 8.0], [2.0, 2.0, 2.0, 2.0, 8.0, 1.0]])
+    edges = cell_edges(0, 8, 16)
+    expected, _ = np.histogram(X[:, :5], bins=edges)
+    np.testing.assert_array_equal(histograms(six, X, six.counted(5), 16)[0, : len(expected)], expected)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_a_shared_histogram_costs_its_epsilon(relation):
+    layout = Layout.from_schema(numbers(3))
+    plan = Plan("table", n_cells=FEWEST_CELLS, least_numbers=3)
+    X, y = np.zeros((5, 3)), np.zeros(5)
+    # all numbers of a record leave one count, and all enter another
+    changed = np.vstack([X[:4], np.full((1, 3), 8.0)])
+    first, second = (X, changed) if relation == "replace-one" else (X[:4], X)
+
+    def call(data):
+        return release_bins(layout, data[0], plan, 0.5, relation=relation, rng=np.random.default_rng(0))
+
+    cost = recorded_cost(call, (first, y[: len(first)]), (second, y))
+    assert cost == pytest.approx(0.5, abs=1e-9)
+
+
+def test_public_bins_stay_if_they_separate_values():
+    layout = Layout.from_schema(numbers(3, upper=1024.0))
+    edges = np.array(cell_edges(0, 1024, 128))
+    tails = np.append(np.zeros(900), np.geomspace(0.1, 1000, 100))
+    for values, stay in ((np.linspace(700, 800, 1000), False), (tails, True)):
+        counts = np.append(np.histogram(values, bins=edges)[0].astype(float), np.zeros(129 - len(edges)))
+        cuts = quantile_levels(counts, 1e-9, 0.0, 1024.0)[-1]
+        assert public_bins_stay(layout, 0, cuts, counts, 1e-9) == stay
+    many = Layout.from_schema(numbers(3, MOST_CLASSES + 1, upper=1024.0))
+    assert not public_bins_stay(many, 0, cuts, counts, 1e-9)
+
+
+def test_many_attributes_state_smaller_log_odds():
+    for n_numbers, factor in ((MANY_ATTRIBUTES - 1, 1.0), (MANY_ATTRIBUTES, TEMPER)):
+        layout = Layout.from_schema(numbers(n_numbers, 3))
+        counts = np.ones((3, sum(layout.sizes)))
+        assert scores_of_counts(counts, 1.0, layout, range(n_numbers), np.zeros((3, 1))).slope == factor
+
+
+def test_the_slope_of_classes_follows_the_formula():
+    layout = Layout.from_schema(numbers(2, 10))
+    # eight groups each: the squared length of a record is 2·7/8 and 1 for the constant
+    square = (14 / 8) / (14 * (14 / 8 + 1))
+    assert slope_of_classes(3.0, layout) == pytest.approx(np.sqrt(1 + 3.0 * 10 / (1000 * square)))

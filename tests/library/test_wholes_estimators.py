@@ -4,6 +4,7 @@ The neighbours are those of neighbours.py, which says how to make more of them.
 """
 
 import math
+from dataclasses import replace
 from functools import cache, partial
 from unittest import mock
 
@@ -35,6 +36,7 @@ from dpml.classifiers import (
     RandomTrees,
 )
 from dpml.classifiers.automatic import plan
+from dpml.classifiers.automatic.layout import FEWEST_CELLS
 from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import NoSecureSampler
 from dpml.publishing import PPH, DiffGen, PrivBayes, PrivPfC, UniformGrid
@@ -151,6 +153,18 @@ class _Weights(AutoClassifier):
             return super()._release(X, table)
 
 
+class _Sharing(AutoClassifier):
+    """States the same domain for all numbers, which share a histogram with few records too."""
+
+    def _release(self, X, table):
+        features = [replace(f, lower=-1, upper=3) if f.kind == "numeric" else f for f in table.schema.features]
+        if sum(f.kind == "numeric" for f in features) < 2:
+            return super()._release(X, table)
+        shared = replace(table, schema=replace(table.schema, features=features))
+        with mock.patch.object(plan, "default_histograms", return_value=(FEWEST_CELLS, 2)):
+            return super()._release(X, shared)
+
+
 MIXED = {
     "MixedNB[binned]": lambda e, k: MixedNB(e, n_bins=3, **k),
     "MixedNB[global]": lambda e, k: MixedNB(e, method="global", **k),
@@ -169,6 +183,7 @@ MIXED = {
     "PrivPfCClassifier(mixed)": lambda e, k: PrivPfCClassifier(20 * e, **k),
     "AutoClassifier(mixed)": lambda e, k: AutoClassifier(e, **k),
     "AutoClassifier[much](mixed)": lambda e, k: AutoClassifier(2000 * e, **k),
+    "AutoClassifier[shared](mixed)": lambda e, k: _Sharing(e, **k),
     "AutoClassifier[large delta](mixed)": lambda e, k: _Weights(e, delta=LARGE_DELTA, **k),
     "PrivPfC(mixed)": lambda e, k: PrivPfC(20 * e, **k),
     "DiffGen(mixed)": lambda e, k: DiffGen(e, n_steps=3, **k),

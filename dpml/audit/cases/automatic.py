@@ -14,6 +14,8 @@ NUMBER = Feature("x", "numeric", lower=0, upper=8)
 TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("c"))
 # so many values that weights would need more records
 MANY = (NUMBER, Feature("a", "categorical", tuple(range(60))), *TABLE[2:])
+# three numbers of one domain, and so few records that they share a histogram
+SHARING = (*(replace(NUMBER, name=name) for name in "xab"), TABLE[3])
 WIDE = Schema.binary(70)
 WORDS = 1000
 
@@ -23,6 +25,7 @@ LEADS = ((16, 6), (30, 6), (300, 7), (300, 12), (300, 23), (1000, 7))
 RECORDS = {
     "counts": 2_500,
     "bins": 2_500,
+    "shared": 2_000,
     "classes": 3_000,
     "alone": 500,
     "gaussian": 1_500,
@@ -34,6 +37,7 @@ SCHEMAS: dict[str, Schema] = {
     "counts": Schema(MANY, tuple(range(7))),
     "number": Schema(TABLE),
     "bins": Schema(MANY, (0, 1, 2)),
+    "shared": Schema(SHARING),
     "classes": Schema(TABLE, (0, 1, 2)),
     "alone": Schema(TABLE),
     "weights": Schema(TABLE),

@@ -55,6 +55,12 @@ LOWERED = 3.0
     cost="as claimed at most",
 )
 @claim(
+    "auto-shared",
+    "The default classifier: a noisy histogram that numbers of one domain share, a grid, and weights",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
     "auto-classes",
     "The default classifier: noisy histograms, a grid, and weights of three classes that start at it",
     "this project: composition of its parts",
@@ -149,12 +155,12 @@ class AutoClassifier(ProbabilisticClassifier):
     three methods:
 
     - *A table of attributes.* Numbers are cut at the schema's cut points (`dpml.schema.Feature.cuts`), at noisy
-      quantiles, or, if noise would hide the quantiles, at public points. With few records per weight, the model is a
-      grid over a few privately selected attributes, as in `dpml.classifiers.PrivPfCClassifier`. With more records and
-      two classes, the model is a linear classifier of all attributes and of the prediction of a small grid. With more
-      than two classes, a middle range of records adds noisy counts of the other attributes to the grid. Many classes
-      have no grid: noisy counts or weights of all attributes replace it. The probabilities of the linear classifier are
-      rescaled by the known shrinkage of the regulariser.
+      quantiles, at noisy quantiles of all numbers with the same bounds, or, if noise would hide these too, at public
+      points. With few records per weight, the model is a grid over a few privately selected attributes, as in
+      `dpml.classifiers.PrivPfCClassifier`. With more records and two classes, the model is a linear classifier of all
+      attributes and of the prediction of a small grid. With more than two classes, a middle range of records adds noisy
+      counts of the other attributes to the grid. Many classes have no grid: noisy counts or weights of all attributes
+      replace it. The probabilities of the linear classifier are rescaled by the known shrinkage of the regulariser.
     - *Words.* Naive Bayes with noisy counts, each shrunk by its own noise. With few records per word, noisy tests
       decide whether a few words, another naive Bayes or the majority-class baseline is better. A table of up to 400
       binary columns counts as a table of attributes if a noisy test (2% of ε) finds that records have many ones.
@@ -196,8 +202,9 @@ class AutoClassifier(ProbabilisticClassifier):
     Notes
     -----
     Privacy: ε = `epsilon` per fit, divided among the releases of the selected method. δ = `delta`. Relation:
-    `relation`. Sensitivity: 1 for each grid count and each class count, K for histograms of K numbers, r for word
-    counts with contribution bound r, the norm of one record for weights, and twice these values under replace-one.
+    `relation`. Sensitivity: 1 for each grid count and each class count, K for histograms of K numbers, also if numbers
+    share one, r for word counts with contribution bound r, the norm of one record for weights, and twice these values
+    under replace-one.
 
     Each release depends only on the records and on values that were released before, so the costs add up to ε and δ
     by adaptive composition. The rules read the schema, ε, δ and released values only. A fit releases the values of the
@@ -429,7 +436,8 @@ def _parts(plan: Plan, model: TableModel, epsilon: float, factor: int) -> list[t
     layout, grid, rows = model.layout, model.grid, []
     for_bins, for_grid, for_rest = plan.divided(epsilon)
     if plan.n_cells:
-        numbers = [layout.attributes[a].feature.name for a in layout.numbers]
+        counted = layout.counted(plan.least_numbers)
+        numbers = [layout.attributes[a].feature.name for domain in counted for a in domain]
         rows.append(("histograms", for_bins, factor * len(numbers) / for_bins, ", ".join(numbers)))
     if plan.grid_share:
         chosen = ((layout.everything[a], grid.levels[a]) for a in grid.attributes)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import entr
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_relation
@@ -36,6 +37,8 @@ MOST_GROUPS, MOST_PRIVATE_GROUPS = 9, 16
 MOST_TWINNED = 8
 # with more classes than this public bins are of equal width alone: noise hides the counts of more groups
 MOST_CLASSES = 6
+# so many attributes are too many to be nearly independent of each other in a class
+MANY_ATTRIBUTES = 24
 # levels of public bins where a domain ends at 0 or does not contain it, first 0 and halves: bins of equal width, and
 # powers of the edges that grow beside them
 PUBLIC = ((2, (SPAN,)), (4, (4, SPAN)), (4, (4, 7, 10, SPAN)), (16, (4, 6, 7, 8, 10, 12, 14, SPAN)))
@@ -79,12 +82,13 @@ class Attribute:
         """Levels at which its values are distinguished."""
         return self.feature.taxonomy
 
-    def level(self, most_groups: int) -> int:
-        """Return the level of the additive part: the finest one, with a limit on the groups of unstated cut points."""
+    @property
+    def finest(self) -> int:
+        """The finest level of the additive part, with a limit on the groups of unstated cut points."""
         sizes = self.taxonomy.sizes
         most = sizes[-1]
         if self.feature.kind == "numeric" and self.bins != "stated":
-            most = MOST_PRIVATE_GROUPS if self.bins == "private" else most_groups
+            most = MOST_PRIVATE_GROUPS if self.bins == "private" else MOST_GROUPS
         return max(level for level, size in enumerate(sizes) if size <= most)
 
 
@@ -100,7 +104,7 @@ class Layout:
     schema: Schema
     attributes: tuple[Attribute, ...]
     twins: tuple[Attribute, ...] = ()
-    most_groups: int = MOST_GROUPS
+    most_weights: float = math.inf
 
     @classmethod
     def from_schema(cls, schema: Schema) -> Layout:
@@ -128,6 +132,25 @@ class Layout:
             a for a, each in enumerate(self.attributes) if each.feature.kind == "numeric" and each.bins != "stated"
         )
 
+    def bounds(self, a: int) -> tuple[float, float]:
+        """Return the bounds of a number."""
+        feature = self.attributes[a].feature
+        return float(feature.lower or 0), float(feature.upper or 0)
+
+    @cached_property
+    def domains(self) -> tuple[tuple[int, ...], ...]:
+        """Positions of the numbers without stated cut points, those that state the same domain together."""
+        domains: dict[tuple[float, float], list[int]] = {}
+        for a in self.numbers:
+            domains.setdefault(self.bounds(a), []).append(a)
+        return tuple(map(tuple, domains.values()))
+
+    def counted(self, least_numbers: int) -> tuple[tuple[int, ...], ...]:
+        """Return the numbers of each histogram (`default_histograms`)."""
+        if least_numbers == 1:
+            return tuple((a,) for a in self.numbers)
+        return tuple(numbers for numbers in self.domains if len(numbers) >= least_numbers)
+
     @cached_property
     def everything(self) -> tuple[Attribute, ...]:
         """The attributes that a grid can choose among: all of them, then the twins."""
@@ -139,9 +162,33 @@ class Layout:
         return tuple(attribute.taxonomy for attribute in self.everything)
 
     @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Level of each attribute in the additive part.
+
+        All numbers without stated cut points get finer bins together, as long as the additive part has at most
+        `most_weights`, the groups of all attributes but one of each. Noise of a norm grows for all attributes if it
+        grows for some.
+        """
+        finest, numbers = [attribute.finest for attribute in self.attributes], set(self.numbers)
+
+        def limited(most: int) -> tuple[int, ...]:
+            return tuple(min(level, most) if a in numbers else level for a, level in enumerate(finest))
+
+        fitting = (limited(most) for most in range(max(finest, default=0), 1, -1))
+        return next((levels for levels in fitting if self._weights(levels) <= self.most_weights), limited(1))
+
+    def _weights(self, levels: Sequence[int]) -> int:
+        return sum(each.taxonomy.sizes[level] - 1 for each, level in zip(self.attributes, levels, strict=True))
+
+    @property
+    def n_weights(self) -> int:
+        """Number of groups of all attributes in the additive part, but one of each."""
+        return self._weights(self.levels)
+
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Number of groups of each attribute in the additive part."""
-        return tuple(a.taxonomy.sizes[a.level(self.most_groups)] for a in self.attributes)
+        return tuple(a.taxonomy.sizes[level] for a, level in zip(self.attributes, self.levels, strict=True))
 
     @cached_property
     def divided(self) -> tuple[int, ...]:
@@ -204,35 +251,59 @@ class Layout:
         """Return the column of the additive part in which each record has its one, shape (n, A). Twins have none."""
         small = np.min_scalar_type(sum(self.sizes))
         columns = [
-            (start + attribute.taxonomy.above(attribute.level(self.most_groups))).astype(small)[place]
-            for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)
+            (start + attribute.taxonomy.above(level)).astype(small)[place]
+            for start, attribute, level, place in zip(self.starts, self.attributes, self.levels, places, strict=False)
         ]
         return np.column_stack(columns)
 
 
-# fewest and most cells of each histogram: so many, in powers of 2, that there are this many records for each and for
+# fewest and most cells of each histogram: so many, in powers of 2, that there are this many numbers for each and for
 # one scale of the noise. With fewer than the fewest there is no histogram
 FEWEST_CELLS, CELLS, WORTH = 32, 128, 2.4
 # an interval is cut at its half where its noisy number of records is at least this many standard deviations
 CLEAR = 3.0
 # half a part is empty if its noisy number of records is below this many standard deviations
 EMPTY = 2.0
+# public bins stay if their entropy is at least this part of that of bins from a histogram that numbers share
+SEPARATED = 0.7
 # levels of 2, 4, 8 and 16 bins, as long as there are this many cells for each bin
 DEPTH, CELLS_PER_BIN = 4, 4
 
 
-def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: str = "add-remove") -> int:
+def default_n_cells(n_values: float, n_numbers: int, epsilon: float, relation: str = "add-remove") -> int:
     """Return the public rule for the cells of each histogram, or 0 where noise would hide the whole histogram.
 
-    The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). A histogram of m cells is worth its ε
-    where there are at least `WORTH`·m·b records: the noise of all cells adds up in a cut point, as far as `pruned` does
-    not see that they are empty. Many cells help where stated bounds are wide.
+    The noise on a cell has scale b = K/ε for K numbers of a record (2K/ε under replace-one). A histogram of m cells is
+    worth its ε where it counts at least `WORTH`·m·b values: the noise of all cells adds up in a cut point, as far as
+    `pruned` does not see that they are empty. Many cells help where stated bounds are wide.
     """
     if not n_numbers or epsilon <= 0:
         return 0
     b = n_numbers * FACTOR[check_relation(relation)] / epsilon
-    worth = [m for m in (FEWEST_CELLS << k for k in range(8)) if m <= CELLS and n_records >= WORTH * m * b]
+    worth = [m for m in (FEWEST_CELLS << k for k in range(8)) if m <= CELLS and n_values >= WORTH * m * b]
     return max(worth, default=0)
+
+
+def default_histograms(
+    layout: Layout, n_records: float, epsilon: float, relation: str = "add-remove"
+) -> tuple[int, int]:
+    """Return the cells of each histogram, 0 for none, and the least numbers that share one, 1 if none do.
+
+    Each number has a histogram of its own if that is worth its ε. Otherwise numbers that state the same domain share
+    one. One of k numbers counts k values of a record, beside the same noise. Domains of few numbers are left out if
+    others' histograms are worth it without them, because each number that is counted adds to the noise.
+    """
+    n_cells = default_n_cells(n_records, len(layout.numbers), epsilon, relation)
+    if n_cells:
+        return n_cells, 1
+    if layout.schema.n_classes > MOST_CLASSES and len(layout.attributes) < MANY_ATTRIBUTES:
+        return 0, 1
+    for least in sorted({len(numbers) for numbers in layout.domains} - {1}):
+        counted = sum(len(numbers) for numbers in layout.domains if len(numbers) >= least)
+        n_cells = default_n_cells(least * n_records, counted, epsilon, relation)
+        if n_cells:
+            return n_cells, least
+    return 0, 1
 
 
 def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:
@@ -247,14 +318,13 @@ def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:
 
 
 @statistic
-def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
-    """Count the records in the cells of each number's domain (numbers, cells), 0 beyond its last cell. Private."""
+def histograms(layout: Layout, X: Any, counted: Sequence[Sequence[int]], n_cells: int) -> FloatArray:
+    """Count the values of numbers of one domain in its cells (domains, cells), 0 beyond the last cell. Private."""
     rows = []
-    for a in layout.numbers:
-        feature = layout.attributes[a].feature
-        edges = cell_edges(float(feature.lower or 0), float(feature.upper or 0), n_cells)
-        cell = np.digitize(np.asarray(layout.column(X, a), dtype=float), edges[1:-1])
-        rows.append(np.bincount(cell, minlength=n_cells))
+    for numbers in counted:
+        edges = cell_edges(*layout.bounds(numbers[0]), n_cells)
+        columns = (np.asarray(layout.column(X, a), dtype=float) for a in numbers)
+        rows.append(sum(np.bincount(np.digitize(column, edges[1:-1]), minlength=n_cells) for column in columns))
     return np.array(rows, dtype=float).reshape(len(rows), n_cells)
 
 
@@ -267,10 +337,11 @@ def release_histograms(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> tuple[FloatArray, float]:
-    """Release the histograms (K, cells) of K numbers, and the scale of the noise.
+    """Release histograms (domains, cells) of K numbers, and the scale of the noise.
 
-    Privacy: ε for `relation`. A record lies in one cell of each of K histograms: L1 sensitivity K, or 2K under
-    replace-one.
+    Privacy: ε for `relation`. Each of the K numbers of a record lies in one cell of one histogram. A record adds 1 to
+    a count K times, whether numbers share a histogram or not, at worst all K times to the same count: L1 sensitivity K.
+    Under replace-one K counts fall by 1 and K rise by 1, so it is 2K.
     """
     noise = Laplace(epsilon, FACTOR[check_relation(relation)] * n_numbers)
     return Source(rng, secure).counts(exact, epsilon, noise.sensitivity), noise.scale
@@ -302,6 +373,24 @@ def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float)
             levels.append(level)
         intervals = finer
     return levels
+
+
+def public_bins_stay(layout: Layout, a: int, cuts: Sequence[float], noisy: FloatArray, scale: float) -> bool:
+    """Return whether the public bins of numbers that share a histogram stay, by the released histogram.
+
+    They stay if their entropy is near that of the private bins: they then separate the common values nearly as well,
+    and rare ones better. Public bins of many classes have equal width and do not separate values that are mostly small.
+    """
+    if layout.schema.n_classes > MOST_CLASSES:
+        return False
+    attribute = layout.attributes[a]
+    taxonomy = attribute.taxonomy
+    edges = cell_edges(*layout.bounds(a), len(noisy))
+    cells = pruned(noisy[: len(edges) - 1], scale)
+    shares = cells / max(float(cells.sum()), 1.0)
+    public = [taxonomy.values[first] for first in taxonomy.firsts[attribute.finest][1:]]
+    entropies = [float(entr(np.bincount(np.digitize(edges[:-1], points), shares)).sum()) for points in (public, cuts)]
+    return entropies[0] >= SEPARATED * entropies[1]
 
 
 def pruned(noisy: FloatArray, scale: float) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from dpml._validate import check_epsilon, check_relation
 from dpml.budget.shares import divide_epsilon, rest_of
-from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout, default_n_cells
+from dpml.classifiers.automatic.layout import MANY_ATTRIBUTES, MOST_CLASSES, Layout, default_histograms
 from dpml.counts import FACTOR
 from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.norms import OneHotNorm
@@ -32,8 +32,11 @@ ENOUGH = 10
 SMALL_SHARE, MOST_FOR_GRID = 0.2, 0.3
 # of more classes, counts are added to the grid from so many records times ε: below, noise hides them
 FEW_RECORDS = 950
-# and weights from so many per weight of one class. The grid's share beside both; many classes have no grid
+# and weights from so many per weight of one class, or per pair of classes with `MANY_ATTRIBUTES`, of which counts are
+# worse. The grid's share beside both; many classes have no grid
 ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
+# records times ε for each weight of more than two classes: with fewer, numbers get coarser bins
+RECORDS_PER_WEIGHT = 30
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,9 @@ class Plan:
         "table": a grid and an addition to it. "words": naive Bayes with shrunken counts, or a model that a noisy test
         finds better. "mixed": `dpml.classifiers.MixedNB`, for many binary columns beside others.
     n_cells : int
-        Cells of the histogram of each number, 0 for public bins, which cost nothing.
+        Cells of each histogram of numbers, 0 for public bins, which cost nothing.
+    least_numbers : int
+        1 if each number has a histogram of its own. Otherwise numbers of the same domain share one if they are so many.
     bins_share : float
         Share of ε for the histograms.
     addition : {"none", "counts", "weights"}
@@ -55,8 +60,8 @@ class Plan:
         Share for the grid of the ε that the histograms leave.
     cell_records : float
         The least records that a cell of the grid holds on average.
-    most_groups : int
-        Groups of a number with public bins, in the addition.
+    most_weights : float
+        Weights of one class in the addition, beyond which numbers get coarser bins (`Layout.levels`).
     trust : float
         Start of the added weights, in units of the grid's log odds.
     reg_factor : float
@@ -69,11 +74,12 @@ class Plan:
 
     kind: str
     n_cells: int = 0
+    least_numbers: int = 1
     bins_share: float = 0.0
     addition: str = "none"
     grid_share: float = 1.0
     cell_records: float = 0.0
-    most_groups: int = MOST_GROUPS
+    most_weights: float = math.inf
     trust: float = 1.0
     reg_factor: float = 1.0
     look: bool = False
@@ -147,7 +153,7 @@ def default_plan(
     too few cells for each class, so counts or weights of all attributes get all of ε.
 
     Under replace-one ε counts half. Numbers are cut at noisy quantiles unless noise would hide them
-    (`default_n_cells`). `dense`: a noisy test has found that records have many ones (`asks_density`).
+    (`default_histograms`). `dense`: a noisy test has found that records have many ones (`asks_density`).
 
     Examples
     --------
@@ -162,16 +168,17 @@ def default_plan(
     n = float(schema.n_lower if n_records is None else n_records)
     layout = Layout.from_schema(schema)
     C = schema.n_classes
-    weights = max(sum(size - 1 for size in layout.sizes), 1)
+    weights = max(layout.n_weights, 1)
     if is_wide(layout) and not dense:
         if not schema.is_binary:
             return Plan("mixed")
         D = schema.n_features
         return Plan("words", look=D <= MANY_WORDS or n < RECORDS_PER_WORD * D)
-    n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
+    n_cells, least_numbers = default_histograms(layout, n, BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
-    each = effective * (1 - bins_share) * n / weights
-    addition, grid_share, cell_records, most_groups = "none", 1.0, 0.0, MOST_GROUPS
+    known = effective * (1 - bins_share) * n
+    each = known / weights
+    addition, grid_share, cell_records, most_weights = "none", 1.0, 0.0, math.inf
     trust = reg_factor = 1.0
     gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
     each *= max(gain, 1.0)
@@ -182,16 +189,18 @@ def default_plan(
             addition, reg_factor = "weights", max((1 - SMALL_SHARE) / (1 - grid_share), 1.0)
     elif C > 2:
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
-        if each >= ENOUGH_FOR_CLASSES:
+        many = len(layout.attributes) >= MANY_ATTRIBUTES
+        fewest = replace(layout, most_weights=0).n_weights
+        enough = max(FEW_RECORDS, ENOUGH_FOR_CLASSES * math.comb(C, 2), ENOUGH * fewest)
+        if each >= ENOUGH_FOR_CLASSES or (many and known >= enough):
             # otherwise a large ε would make cells of a few records each
-            addition, cell_records = "weights", ENOUGH
+            addition, cell_records, most_weights = "weights", ENOUGH, known / RECORDS_PER_WEIGHT
         elif effective * n >= FEW_RECORDS:
-            addition = "counts"
-            # half the scale of the noise on a count of A attributes of d groups, A/ε, is less than n/(C·d)
-            while most_groups > 2 and 2 * effective * n < C * sum(replace(layout, most_groups=most_groups).sizes):
-                most_groups //= 2
+            # half the scale of the noise on a count of A attributes of d groups, A/ε, is less than n/(C·d). The errors
+            # of many attributes add up
+            addition, most_weights = "counts", 0.0 if many else 2 * effective * n / C - len(layout.attributes)
     if addition == "none":
         grid_share = trust = 1.0
     gaussian = delta if gain > 1 and addition == "weights" else 0.0
-    parts = n_cells, bins_share, addition, grid_share, cell_records, most_groups
+    parts = n_cells, least_numbers, bins_share, addition, grid_share, cell_records, most_weights
     return Plan("table", *parts, trust, reg_factor, delta=gaussian)

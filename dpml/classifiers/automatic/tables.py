@@ -22,7 +22,16 @@ from scipy.special import log_expit, logit
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_integer, check_relation, check_rng
-from dpml.classifiers.automatic.layout import Layout, cell_edges, histograms, quantile_levels, release_histograms
+from dpml.classifiers.automatic.layout import (
+    MANY_ATTRIBUTES,
+    MOST_CLASSES,
+    Layout,
+    cell_edges,
+    histograms,
+    public_bins_stay,
+    quantile_levels,
+    release_histograms,
+)
 from dpml.classifiers.automatic.plan import Plan
 from dpml.classifiers.crowded_bins import HeaviestBin, heaviest_bin, heaviest_of_grid
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
@@ -41,6 +50,8 @@ from dpml.schema import Taxonomy
 
 # least ratio of a class' rate to the pooled one
 LEAST_RATIO = 0.05
+# factor of log probabilities that are sums over so many attributes that these repeat each other
+TEMPER = 0.15
 # candidates for the variance of the relative size of an excess
 VARIANCES = np.array([0.0, *np.exp2(np.arange(-12.0, 5.0))])
 
@@ -97,7 +108,7 @@ class Additive:
     """Scores that add up: one for the cell of the grid (K, cells), one for the group of each attribute (K, columns).
 
     With `margins` a score (K = 1 for two classes), or its distance to a larger one, is a margin of `ClippedLogistic`,
-    and not a log probability. `slope` is the factor of the stated log odds (`slope_of`).
+    and not a log probability. `slope` is the factor of the stated log odds (`slope_of`) or log probabilities.
     """
 
     cells: FloatArray
@@ -222,7 +233,7 @@ def scores_of_counts(
         rates = shrunken_rates(noisy[:, start : start + size], scale, ordered)
         groups[:, first : first + size] = np.log(rates)
         start += size
-    return Additive(log_cells, groups, False)
+    return Additive(log_cells, groups, False, TEMPER if len(others) >= MANY_ATTRIBUTES else 1.0)
 
 
 # ---- weights --------------------------------------------------------------------------------------------------------
@@ -330,7 +341,9 @@ def _release_classes(
     at_cells = _at_cells(np.ascontiguousarray(starts.T), cell)
     theta = release_classes(table, records.codes, at_cells, epsilon, reg_lambda, **options) * norm.sensitivity
     cells, weights = starts + theta[:, :, [-1]], theta[:, :, :-1] @ groups_of
-    return [Additive(*part, True) for part in zip(cells, weights, strict=True)]
+    # fewer classes start at a grid, from which the regulariser does not shrink the scores
+    slope = slope_of_classes(reg_lambda, layout) if records.n_classes > MOST_CLASSES else 1.0
+    return [Additive(*part, True, slope) for part in zip(cells, weights, strict=True)]
 
 
 def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float) -> float:
@@ -360,6 +373,19 @@ def slope_of(reg_lambda: float, layout: Layout, reg_factor: float) -> float:
     return 1 + (slope - 1) / reg_factor
 
 
+def slope_of_classes(reg_lambda: float, layout: Layout) -> float:
+    """Return the factor that turns the log odds of regularised weights of C classes into probabilities.
+
+    It is √(1 + λ/H), as in `slope_of`, where C equally probable classes have the curvature 1/C. Post-processing.
+    """
+    sizes = [layout.sizes[a] for a in layout.divided]
+    n_weights, q = sum(sizes) - len(sizes), sum(1 - 1 / d for d in sizes) + 1
+    if not n_weights:
+        return 1.0
+    square = (q - 1) / (n_weights * q)
+    return math.sqrt(1 + reg_lambda * layout.schema.n_classes / (square * (layout.schema.n_lower or 1)))
+
+
 def grid_margin(probability: FloatArray) -> FloatArray:
     """Return the margins that state the probabilities of a class in each cell, as a share of `MOST_MARGIN`."""
     return np.clip(LOSS.score(logit(probability)), -MOST_MARGIN, MOST_MARGIN) / MOST_MARGIN
@@ -381,7 +407,7 @@ class TableModel:
         for a in grid.attributes:
             # the bins of a twin are not the only ones of its number
             own = layout.attributes[a : a + 1]
-            known = [(each.taxonomy, grid.levels[a], each.level(layout.most_groups)) for each in own]
+            known = [(each.taxonomy, grid.levels[a], layout.levels[a]) for each in own]
             attributes.append(known[0] if known else None)
         counts = grid.counts.reshape(-1, *grid.shape)
         return [*self.histogram_bins, *heaviest_of_grid(counts, attributes, grid.scale)]
@@ -397,12 +423,12 @@ class TableModel:
 
     def log_probabilities_at(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
         """Return log probabilities of the classes for located records, which models of one grid have in common."""
-        scores = self.additive.scores(cell, groups)
+        scores, slope = self.additive.scores(cell, groups), self.additive.slope
         if not self.additive.margins:
-            return row_log_softmax(scores)
+            return row_log_softmax(slope * scores)
         if scores.shape[1] > 1:
-            return row_log_softmax(LOSS.log_odds(scores - scores.max(axis=1, keepdims=True)))
-        scores = self.additive.slope * LOSS.log_odds(scores)
+            return row_log_softmax(slope * LOSS.log_odds(scores - scores.max(axis=1, keepdims=True)))
+        scores = slope * LOSS.log_odds(scores)
         return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
 
 
@@ -420,16 +446,22 @@ def release_bins(
     layout: Layout, X: Any, plan: Plan, epsilon: float, **noise: Any
 ) -> tuple[Layout, tuple[HeaviestBin | None, ...]]:
     """Return the layout with private bins of numbers, and their heaviest cells. Privacy: ε, by `release_histograms`."""
-    noisy, scale = release_histograms(histograms(layout, X, plan.n_cells), len(layout.numbers), epsilon, **noise)
-    levels, heaviest = {}, []
-    for row, a in zip(noisy, layout.numbers, strict=True):
-        feature = layout.attributes[a].feature
-        bounds = float(feature.lower or 0), float(feature.upper or 0)
+    counted = layout.counted(plan.least_numbers)
+    exact = histograms(layout, X, counted, plan.n_cells)
+    noisy, scale = release_histograms(exact, sum(map(len, counted)), epsilon, **noise)
+    levels: dict[int, list[list[float]]] = {}
+    heaviest = []
+    for row, numbers in zip(noisy, counted, strict=True):
+        bounds = layout.bounds(numbers[0])
         cuts = quantile_levels(row, scale, *bounds)
-        if cuts:
-            levels[a] = cuts
+        shared = plan.least_numbers > 1
+        if cuts and not (shared and public_bins_stay(layout, numbers[0], cuts[-1], row, scale)):
+            levels |= dict.fromkeys(numbers, cuts)
         edges = cell_edges(*bounds, plan.n_cells)
-        heaviest.append(heaviest_bin(feature.name, edges, row[: len(edges) - 1], 1, scale))
+        name = layout.attributes[numbers[0]].feature.name
+        if len(numbers) > 1:
+            name += f" and {len(numbers) - 1} more of its domain"
+        heaviest.append(heaviest_bin(name, edges, row[: len(edges) - 1], 1, scale))
     return layout.with_levels(levels), tuple(heaviest)
 
 
@@ -452,7 +484,7 @@ def release_table(
     the grid and differ in the additive part.
     """
     noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
-    layout = replace(layout, most_groups=plan.most_groups)
+    layout = replace(layout, most_weights=plan.most_weights)
     for_bins, for_grid, for_rest = plan.divided(epsilon)
     heaviest: tuple[HeaviestBin | None, ...] = ()
     if plan.n_cells:
