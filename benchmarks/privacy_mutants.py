@@ -60,7 +60,7 @@ def judge(mutant: Mutant, folder: Path, seconds: int) -> dict[str, object]:
         return result | {"tests": f"does not apply: {before.count(mutant.old)} places", "audit": ""}
     path.write_text(before.replace(mutant.old, mutant.new) + mutant.end)
     try:
-        tests = [f"tests/test_{name}.py" for name in mutant.tests.split()]
+        tests = [f"tests/library/test_{name}.py" for name in mutant.tests.split()]
         if not tests:
             result["tests"] = "not run"
         else:

@@ -1,5 +1,6 @@
 """Parts of the default classifier: places, bins, counts and weights against naive references, and its public rule."""
 
+import math
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -465,6 +466,19 @@ def test_many_attributes_have_weights_early_and_few_groups():
     assert [chosen(edge * each + k)[1] for each in (5, 7) for k in (-1, 1)] == [3, 6, 6, 8]
 
 
+def test_weights_of_two_classes_limit_shared_bins():
+    def most(n_lower, n_numbers=5):
+        plan = default_plan(numbers(n_numbers, n_lower=n_lower), 1.0)
+        assert plan.addition == "weights"
+        return plan.least_numbers, plan.most_weights
+
+    known = 3000 * (1 - BINS_SHARE)
+    assert most(3000) == (5, pytest.approx(known / RECORDS_PER_WEIGHT))
+    # never coarser than public bins of eight groups
+    assert most(800) == (5, 35)
+    assert most(8000) == (1, math.inf)
+
+
 def test_numbers_of_one_domain_share_a_histogram():
     worth = FEWEST_CELLS * WORTH
     odd = Feature("odd", "numeric", lower=0, upper=9)
@@ -512,8 +526,10 @@ def test_public_bins_stay_if_they_separate_values():
         counts = np.append(np.histogram(values, bins=edges)[0].astype(float), np.zeros(129 - len(edges)))
         cuts = quantile_levels(counts, 1e-9, 0.0, 1024.0)[-1]
         assert public_bins_stay(layout, 0, cuts, counts, 1e-9) == stay
+    # neither those of many classes nor those of both signs separate small values
     many = Layout.from_schema(numbers(3, MOST_CLASSES + 1, upper=1024.0))
-    assert not public_bins_stay(many, 0, cuts, counts, 1e-9)
+    signed = Layout.from_schema(Schema((Feature("x", "numeric", lower=-1, upper=1024.0),)))
+    assert not any(public_bins_stay(each, 0, cuts, counts, 1e-9) for each in (many, signed))
 
 
 def test_many_attributes_state_smaller_log_odds():

@@ -379,13 +379,15 @@ def public_bins_stay(layout: Layout, a: int, cuts: Sequence[float], noisy: Float
     """Return whether the public bins of numbers that share a histogram stay, by the released histogram.
 
     They stay if their entropy is near that of the private bins: they then separate the common values nearly as well,
-    and rare ones better. Public bins of many classes have equal width and do not separate values that are mostly small.
+    and rare ones better. Those of many classes, of equal width, and those of domains of both signs do not separate
+    small values, and never stay.
     """
-    if layout.schema.n_classes > MOST_CLASSES:
+    lower, upper = layout.bounds(a)
+    if layout.schema.n_classes > MOST_CLASSES or lower < 0 < upper:
         return False
     attribute = layout.attributes[a]
     taxonomy = attribute.taxonomy
-    edges = cell_edges(*layout.bounds(a), len(noisy))
+    edges = cell_edges(lower, upper, len(noisy))
     cells = pruned(noisy[: len(edges) - 1], scale)
     shares = cells / max(float(cells.sum()), 1.0)
     public = [taxonomy.values[first] for first in taxonomy.firsts[attribute.finest][1:]]

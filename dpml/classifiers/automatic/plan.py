@@ -187,6 +187,8 @@ def default_plan(
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
         if 1 - grid_share >= LEAST_SHARE:
             addition, reg_factor = "weights", max((1 - SMALL_SHARE) / (1 - grid_share), 1.0)
+            if least_numbers > 1:
+                most_weights = max(known / RECORDS_PER_WEIGHT, weights)
     elif C > 2:
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
         many = len(layout.attributes) >= MANY_ATTRIBUTES
