@@ -34,7 +34,7 @@ from result_files import FOLDER, write_results
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB, PrivPfCClassifier
-from dpml.classifiers.automatic import plan, tables
+from dpml.classifiers.automatic import layout, plan, tables
 from dpml.exceptions import FactWarning
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
@@ -57,6 +57,8 @@ RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "without counts": {(plan, "FEW_RECORDS"): math.inf},
     "without ENOUGH_FOR_CLASSES": {(plan, "ENOUGH_FOR_CLASSES"): math.inf},
     "half of ENOUGH_FOR_CLASSES": {(plan, "ENOUGH_FOR_CLASSES"): 40},
+    "without MANY_ATTRIBUTES": {(part, "MANY_ATTRIBUTES"): math.inf for part in (layout, plan)},
+    "half of RECORDS_PER_WEIGHT": {(plan, "RECORDS_PER_WEIGHT"): 15},
     "without SHARE_FOR_CLASSES": {(plan, "SHARE_FOR_CLASSES"): 0.0},
     "more for SHARE_FOR_CLASSES": {(plan, "SHARE_FOR_CLASSES"): 0.8},
     "without MOST_MARGIN": {(tables, "MOST_MARGIN"): 20.0},
@@ -133,7 +135,7 @@ def measured(data: JudgedSet, fit: Fit, epsilon: float, draws: int) -> dict[str,
         auc = roc_auc_score(y, p[:, 1]) if p.shape[1] == 2 else np.nan
         guess = p.argmax(axis=1)
         loss = -np.log(np.maximum(p[np.arange(len(y)), y], 1e-6)).mean()
-        found.append(((guess == y).mean(), auc, balanced_accuracy_score(y, guess), loss))
+        found.append(((guess == y).mean(), auc, balanced_accuracy_score(y, guess), loss, calibration_error(p, y)))
     table = np.array(found)
     return {
         "accuracy": 100 * table[:, 0].mean(),
@@ -141,8 +143,16 @@ def measured(data: JudgedSet, fit: Fit, epsilon: float, draws: int) -> dict[str,
         "auc": table[:, 1].mean(),
         "balanced_accuracy": 100 * table[:, 2].mean(),
         "log_loss": table[:, 3].mean(),
+        "calibration_error": 100 * table[:, 4].mean(),
         "seconds": float(np.median(seconds)),
     }
+
+
+def calibration_error(p: np.ndarray, y: np.ndarray) -> float:
+    """Return the expected calibration error of the predicted classes, in ten bins of equal width."""
+    stated, correct = p.max(axis=1), p.argmax(axis=1) == y
+    place = np.minimum((10 * stated).astype(int), 9)
+    return float(np.abs(np.bincount(place, stated - correct)).sum() / len(y))
 
 
 def takes(name: str, data: JudgedSet) -> bool:
@@ -296,7 +306,8 @@ def main() -> None:
         print("\nregret against the best single method in hindsight, in points; rows written before are used")
         print(regrets(ours).round(1).to_string(na_rep=""))
     if args.results:
-        rounded = table.round({"accuracy": 2, "standard_error": 2, "auc": 4, "balanced_accuracy": 2, "log_loss": 4})
+        digits = {"accuracy": 2, "standard_error": 2, "auc": 4, "balanced_accuracy": 2, "log_loss": 4}
+        rounded = table.round({**digits, "calibration_error": 2})
         write_results("accuracy_auto", with_others(rounded.drop(columns=["seconds", "majority"])))
 
 

@@ -1,4 +1,4 @@
-"""Six kinds of tables that are drawn, not downloaded, on which the default classifier is judged too.
+"""Seven kinds of tables that are drawn, not downloaded, on which the default classifier is judged too.
 
 Each is a function of a generator that returns a table, the probability of each class for each record, and the features
 that a person would state who knows the columns' units and little else.
@@ -96,6 +96,18 @@ def one_of_fifty(rng: np.random.Generator, n: int) -> Drawn:
     return table, _two(np.where(values[:, 17] > 6.0, 2.2, -2.2)), features
 
 
+def wide(rng: np.random.Generator, n: int) -> Drawn:
+    """Return images of 14 × 14 whole numbers between 0 and 255 and of ten classes, in which near pixels are alike."""
+    places = np.stack(np.divmod(np.arange(196), 14), axis=1)
+    near = np.exp(-((places[:, None] - places) ** 2).sum(axis=2) / 8)
+    root = np.linalg.cholesky(near + 0.05 * np.eye(196))
+    centres, kind = rng.normal(size=(10, 196)) / 4, rng.integers(10, size=n)
+    whitened = centres[kind] + rng.normal(size=(n, 196))
+    table, features = _numbers(np.round(80 * whitened @ root.T), 0, 255)
+    log_odds = whitened @ centres.T - (centres**2).sum(axis=1) / 2
+    return table, softmax(log_odds, axis=1), features
+
+
 GENERATED: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "tails": tails,
     "whole": whole_numbers,
@@ -103,4 +115,5 @@ GENERATED: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "grades": grades,
     "noise": noise,
     "one": one_of_fifty,
+    "wide": wide,
 }

@@ -32,7 +32,7 @@ from dpml.schema.domain import SPAN, growing_edges, growing_powers, inner_edges
 
 # groups of an attribute of numbers in the additive part of a model: of public bins, and of private ones, of which those
 # in the middle hide nothing but those at the ends may be wide
-MOST_GROUPS, MOST_PRIVATE_GROUPS = 9, 16
+MOST_GROUPS, MOST_PRIVATE_GROUPS = 8, 16
 # numbers have twins where there are so many attributes with them: a search over many finds grids of few attributes only
 MOST_TWINNED = 8
 # with more classes than this public bins are of equal width alone: noise hides the counts of more groups
@@ -42,22 +42,22 @@ MANY_ATTRIBUTES = 24
 # levels of public bins where a domain ends at 0 or does not contain it, first 0 and halves: bins of equal width, and
 # powers of the edges that grow beside them
 PUBLIC = ((2, (SPAN,)), (4, (4, SPAN)), (4, (4, 7, 10, SPAN)), (16, (4, 6, 7, 8, 10, 12, 14, SPAN)))
-# of domains of both signs: powers of the edges that grow on both sides of 0. From the third level on, values of 0 are
-# apart from positive ones
+# of domains of both signs: powers of the edges that grow on both sides of 0. At the last level, values of 0 are apart
+# from positive ones
 PUBLIC_SIGNED = ((), (1,), (1, 2, 3), (1, 2, 3, 4, 5, 9))
 
 
 def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
     """Return nested levels of public bins from the domain alone, of equal width or growing from 0.
 
-    There are up to 3, 6, 8 and 23 bins, or 2, 4, 9 and 15 for a domain of both signs. Bins of equal width do not
+    There are up to 3, 6, 8 and 23 bins, or 2, 4, 8 and 15 for a domain of both signs. Bins of equal width do not
     separate values that are mostly small, and bins that grow do not separate values in the middle of a domain. In a
     domain of both signs 0 is in the middle, so bins that double from 0 separate both.
     """
     rows: list[list[float]]
     if lower < 0 < upper:
         above = growing_edges(0.0, upper, (SPAN,))
-        rows = [growing_edges(lower, upper, powers) + above * (len(powers) > 1) for powers in PUBLIC_SIGNED]
+        rows = [growing_edges(lower, upper, powers) + above * (powers == PUBLIC_SIGNED[-1]) for powers in PUBLIC_SIGNED]
     else:
         rows = [inner_edges(lower, upper, equal) + growing_edges(lower, upper, powers) for equal, powers in PUBLIC]
     levels: list[tuple[float, ...]] = []

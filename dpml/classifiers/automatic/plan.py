@@ -23,8 +23,9 @@ MANY_WORDS, DENSE = 400, 0.15
 RECORDS_PER_WORD = 2
 # the least share of ε that anything gets: the number of records, the look at dense tables
 LEAST_SHARE = 0.02
-# share of ε for the histograms of numbers
-BINS_SHARE = 0.1
+# share of ε for the histograms of numbers, and for those that numbers share, in whose mass noise matters less. Both are
+# worth it under the same condition
+BINS_SHARE, SHARED_BINS_SHARE = 0.1, 0.05
 # of two classes, weights are learned from this many records times ε per weight
 ENOUGH = 10
 # the share of the grid beside them where there are far more, and the most ε that it gets, because a finer grid has
@@ -149,8 +150,10 @@ def default_plan(
       counts more by the same factor.
 
     With more classes the plan is a grid. From `FEW_RECORDS` times ε on it adds noisy counts of the other attributes,
-    and from `ENOUGH_FOR_CLASSES` for each weight on, weights instead. With more than `MOST_CLASSES` classes a grid has
-    too few cells for each class, so counts or weights of all attributes get all of ε.
+    and from `ENOUGH_FOR_CLASSES` for each weight on, weights instead. Counts take attributes for independent in a
+    class. `MANY_ATTRIBUTES` are not, and get weights from `ENOUGH_FOR_CLASSES` for each pair of classes on, with
+    coarser bins if these leave fewer than `RECORDS_PER_WEIGHT`. With more than `MOST_CLASSES` classes a grid has too
+    few cells for each class, so counts or weights of all attributes get all of ε.
 
     Under replace-one ε counts half. Numbers are cut at noisy quantiles unless noise would hide them
     (`default_histograms`). `dense`: a noisy test has found that records have many ones (`asks_density`).
@@ -175,7 +178,7 @@ def default_plan(
         D = schema.n_features
         return Plan("words", look=D <= MANY_WORDS or n < RECORDS_PER_WORD * D)
     n_cells, least_numbers = default_histograms(layout, n, BINS_SHARE * epsilon, relation)
-    bins_share = BINS_SHARE if n_cells else 0.0
+    bins_share = (BINS_SHARE if least_numbers == 1 else SHARED_BINS_SHARE) if n_cells else 0.0
     known = effective * (1 - bins_share) * n
     each = known / weights
     addition, grid_share, cell_records, most_weights = "none", 1.0, 0.0, math.inf
