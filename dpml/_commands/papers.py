@@ -75,7 +75,8 @@ def _tables(chosen: str | None, say: Callable[..., None]) -> None:
             say("")
             for item in rows:
                 if item.tried:
-                    say(f"- `{item.key}`. Tried: {item.tried} Not tried: {item.untried} {item.would_change}")
+                    change = f"Would change the verdict: {item.would_change}"
+                    say(f"- `{item.key}`. Tried: {item.tried} Not tried: {item.untried} {change}")
             say("")
 
 
