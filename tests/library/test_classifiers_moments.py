@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpml.audit.cases import AUDITED
+from dpml.auditing import recorded_cost
 from dpml.classifiers import MixedNB
 from dpml.classifiers.naive_bayes.as_published import (
     class_sums_by_width,
@@ -92,6 +93,22 @@ def test_trim_is_that_of_the_rule_by_default():
             for m in (None, trim, 0)
         ]
         assert variances[0] == variances[1] != variances[2]
+
+
+@pytest.mark.parametrize("epsilon", [5.0, 20.0])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("method", ["smooth", "bun-steinke"])
+def test_a_fit_that_trims_by_default_costs_at_most_epsilon(method, relation, epsilon):
+    """A record at a bound is added to either class, or takes the place of one of the first class."""
+    x, codes = np.tile([0.1, 0.2, 0.21, 0.3], 20), np.arange(80) % 2
+    schema = Schema([Feature("x", "numeric", lower=-1, upper=1)], n_lower=80)
+    model = MixedNB(epsilon=epsilon, method=method, relation=relation, schema=schema, random_state=0)
+    share = epsilon / 3 / FACTOR[relation]
+    assert default_trim(smooth_noise("cauchy", share), 80, 2, 3) > 0
+    kept = slice(FACTOR[relation] - 1, None)
+    others = [(np.append(x[kept], 1.0)[:, None], np.append(codes[kept], code)) for code in (0, 1)]
+    costs = [recorded_cost(lambda data: model.fit(*data), (x[:, None], codes), other) for other in others]
+    assert epsilon / 4 < max(costs) <= epsilon * (1 + 1e-9)
 
 
 # ---- costs ----------------------------------------------------------------------------------------------------------
