@@ -157,9 +157,10 @@ class _Sharing(AutoClassifier):
     """States the same domain for all numbers, which share a histogram with few records too."""
 
     def _release(self, X, table):
-        features = [replace(f, lower=-1, upper=3) if f.kind == "numeric" else f for f in table.schema.features]
-        if sum(f.kind == "numeric" for f in features) < 2:
+        numbers = [f for f in table.schema.features if f.kind == "numeric" and f.levels is None]
+        if len(numbers) < 2:
             return super()._release(X, table)
+        features = [replace(f, lower=-1, upper=3) if f in numbers else f for f in table.schema.features]
         shared = replace(table, schema=replace(table.schema, features=features))
         with mock.patch.object(plan, "default_histograms", return_value=(FEWEST_CELLS, 2)):
             return super()._release(X, shared)
