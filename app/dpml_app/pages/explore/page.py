@@ -32,6 +32,7 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
+from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.band import spread
@@ -39,7 +40,7 @@ from dpml_app.drawing.figure import empty, run_script, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.pages.explore import compute, text
-from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_facts, shipped_results
+from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_results
 from dpml_app.pages.explore.figures import CUSTOM, CostFigure, MapFigure, Private, RocFigure, SelectionFigure
 from dpml_app.pages.explore.lesson import figure, lesson_plot
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -108,7 +109,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
     name, title, caption = "cost", "Accuracy", text.CAPTIONS["cost"]
     takes = (
         "The script takes seconds if the results ship with dpml_app. Otherwise it computes "
-        f"{SHORT_DRAWS} of the {compute.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
+        f"{SHORT_DRAWS} of the {DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
         "minute on 30,000 records. All runs would take half an hour."
     )
     # the results in the curves: a step of ε among known results changes none of them
@@ -118,9 +119,9 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         chosen = values.epsilon
         # twenty fits take seconds where they do not ship, so they are for the workers
         return {
-            ("private", WORKER): Task(compute.default_runs, (values.dataset, values.relation, chosen, values.seed)),
-            ("exact", WORKER): Task(compute.noiseless_accuracy, (values.dataset, values.relation, chosen)),
-            ("best", WORKER): Task(compute.non_private, (values.dataset, values.relation)),
+            ("private", WORKER): Task(default_runs, (values.dataset, values.relation, chosen, values.seed)),
+            ("exact", WORKER): Task(noiseless_accuracy, (values.dataset, values.relation, chosen)),
+            ("best", WORKER): Task(non_private, (values.dataset, values.relation)),
             ("hand", IMMEDIATE): Task(compute.custom_accuracy, values.custom_key(chosen)),
             **self.sweep(values, facts),
         }
@@ -130,21 +131,21 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         """Return the tasks of the curves."""
         name, relation, seed = values.dataset, values.relation, values.seed
         # every ε of the slider where the results ship, else those of the other curves
-        whole = Task(compute.default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name, relation, seed)
+        whole = Task(default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name)
         tasks: dict[ResultKey, Task] = {}
         for e in EPSILONS if whole else SWEEP_EPSILONS:
-            tasks["private", e] = Task(compute.default_runs, (name, relation, e, seed))
-            tasks["exact", e] = Task(compute.noiseless_accuracy, (name, relation, e))
+            tasks["private", e] = Task(default_runs, (name, relation, e, seed))
+            tasks["exact", e] = Task(noiseless_accuracy, (name, relation, e))
         by_model = SWEEP_EPSILONS if values.hand_model == "logistic" else EPSILONS
         return tasks | {("hand", e): Task(compute.custom_accuracy, values.custom_key(e)) for e in by_model}
 
     def short_results(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Any]:
-        known = shipped_results(values.dataset, values.relation, values.seed)
+        known = shipped_results(values.dataset)
 
         def result(task: Task) -> Any:
             if task in known:
                 return known[task]
-            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is compute.default_runs))
+            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is default_runs))
 
         short = {*SHORT_EPSILONS, IMMEDIATE, WORKER}
         calls = self.work(values, facts).items()
@@ -155,7 +156,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         facts = shipped_facts(values.dataset)
         if facts is None:
             return False
-        known, wanted = shipped_results(values.dataset, values.relation, values.seed), self.work(values, facts)
+        known, wanted = shipped_results(values.dataset), self.work(values, facts)
         there = {result_key: known[task] for result_key, task in wanted.items() if task in known}
         self.prepare(values, facts, there)
         self.show(there, wanted)
@@ -430,10 +431,10 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
 
     @classmethod
     def shipped_results(cls, values: ExploreValues) -> Mapping[Task, Any]:
-        return shipped_results(values.dataset, values.relation, values.seed)
+        return shipped_results(values.dataset)
 
     def _keep_shipped(self, name: str) -> None:
-        self.pool.keep(shipped_results(name, compute.RELATION, compute.SEED))
+        self.pool.keep(shipped_results(name))
 
     async def facts(self, values: ExploreValues) -> BinaryFacts:
         self._keep_shipped(values.dataset)
