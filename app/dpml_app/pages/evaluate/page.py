@@ -30,6 +30,8 @@ class EvaluateControls(Controls):
         """Return what stands under "Advanced" between relation and draws; no feature is selected here."""
         return [
             divider(),
+            self.add("evaluate_tested"),
+            note("Fewer test records: the same noise moves the curve further."),
             self.add("evaluate_classifier"),
             self.add("evaluate_weakened"),
             note("Weakened: noise in the scores lowers the AUC to about this value."),
