@@ -94,12 +94,15 @@ class ExploreControls(Controls):
         parts = [title, self.custom, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
         self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})
         self.side.insert(0, self.levers)
-        self.settings.param.watch(self._show_own_lever, "hand_model")
-        self._show_own_lever()
+        self.settings.param.watch(self._disable_other_lever, "hand_model")
+        self._disable_other_lever()
 
-    def _show_own_lever(self, *_events: Any) -> None:
+    def _disable_other_lever(self, *_events: Any) -> None:
+        """Grey the lever that the chosen model does not use, with the model that uses it."""
         for model, name in OWN_LEVER.items():
-            self.widgets[name].visible = model == self.settings.hand_model
+            other, label = model != self.settings.hand_model, self.settings.param[name].label
+            title = next(title for title, key in self.settings.param.hand_model.names.items() if key == model)
+            self.widgets[name].param.update(disabled=other, label=f"{label} ({title} only)" if other else label)
 
 
 class MainCard(Card[ExploreValues, GroupFacts]):
