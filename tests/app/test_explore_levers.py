@@ -48,9 +48,9 @@ def test_each_lever_moves_two_pictures(alone_of_few_fits, short_curves, data_hom
         inactive = {n: widgets[n].label for n in shown if widgets[n].disabled}
         logistic = alone.settings["hand_model"] == "logistic"
         assert (
-            inactive == {"threshold_percentile": "Threshold percentile (Naive Bayes only)"}
+            inactive == {"threshold_percentile": "Threshold percentile (Naive Bayes)"}
             if logistic
-            else {"reg_lambda": "Regularisation λ (Logistic only)"}
+            else {"reg_lambda": "Regularisation λ (Logistic)"}
         )
         assert lever not in inactive
         alone.act(**{lever: value})

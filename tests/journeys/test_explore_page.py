@@ -95,8 +95,8 @@ def test_five_levers_are_seen_together_and_move_plot_and_number(make_app, server
     plot = app.page.locator("section.shown .first canvas").first.bounding_box()
     assert plot["y"] + plot["height"] <= 900
     inactive = {
-        "naive-bayes": "Regularisation λ (Logistic only)",
-        "logistic": "Threshold percentile (Naive Bayes only)",
+        "naive-bayes": "Regularisation λ (Logistic)",
+        "logistic": "Threshold percentile (Naive Bayes)",
     }
     for model, reason in inactive.items():
         if model == "logistic":
@@ -123,6 +123,36 @@ def numbers(app, lever):
         r"at ε = [\d.]+ ?([\d.]+) ?percentage" if lever == "ε" else r"Custom model ?([\d.]+)%", app.text
     )
     return number
+
+
+# of a card's place: whether it waits, what is said over it, and the opacity of its figure
+WAITING = """(name) => {
+  const view = (name) => Bokeh.index.find_one_by_id(Bokeh.documents[0].get_model_by_name(name).id)
+  const [place, plot] = [view(`place-explore-${name}`).el, view(name).el]
+  const card = [...place.shadowRoot.children].find((part) => getComputedStyle(part).position === "relative")
+  const said = getComputedStyle(card, "::after").content
+  const opacity = getComputedStyle(plot).opacity
+  return [place.classList.contains("waiting"), said.replaceAll('"', ""), Number(opacity)]
+}"""
+
+
+def test_a_card_that_waits_is_greyed_and_says_so_once(app):
+    app.enter("explore", "&dataset=toy&draws=10&hand_model=logistic")
+    rests, waits = [False, "none", 1], [True, "Computing…", 0.4]
+    shown = lambda: app.page.evaluate(WAITING, "cost")  # noqa: E731
+    app.check_becomes(shown, rests)
+    before = app.written("cost-hand")
+    app.push("Regularisation λ", "PageDown")
+    app.check_becomes(shown, waits)
+    # no frame is empty, and what is drawn is of one setting: the earlier curve until the new one is whole
+    seen = set()
+    while app.page.evaluate(WAITING, "cost") != rests:
+        seen.add(app.written("cost-hand"))
+        app.page.wait_for_timeout(50)
+    assert before in seen
+    assert len(seen) <= 2
+    assert app.read("cost-hand-now")["epsilon"] == app.read("cost-gap")["epsilon"] == [0.1]
+    app.check_becomes(lambda: app.written("cost-hand") != before, True)
 
 
 def test_second_slider_answers_while_a_sweep_runs(app):

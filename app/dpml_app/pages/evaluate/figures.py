@@ -374,8 +374,9 @@ class MethodsCard(AnswerCard):
         wanted = curve_tasks(values)
         for method, small in self.by_method.items():
             self.panes[method].visible = method in values.evaluate_methods
-            if self._shown.get(method) != wanted.get((method, WORKER)):
+            if method not in values.evaluate_methods:
                 small.clear()
+            if self._shown.get(method) != wanted.get((method, WORKER)):
                 self._shown.pop(method, None)
         self.show(now, wanted)
 

@@ -31,7 +31,6 @@ class EvaluateControls(Controls):
         return [
             divider(),
             self.add("evaluate_tested"),
-            note("Fewer test records: the same noise moves the curve further."),
             self.add("evaluate_classifier"),
             self.add("evaluate_weakened"),
             note("Weakened: noise in the scores lowers the AUC to about this value."),

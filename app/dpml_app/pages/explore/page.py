@@ -102,7 +102,7 @@ class ExploreControls(Controls):
         for model, name in OWN_LEVER.items():
             other, label = model != self.settings.hand_model, self.settings.param[name].label
             title = next(title for title, key in self.settings.param.hand_model.names.items() if key == model)
-            self.widgets[name].param.update(disabled=other, label=f"{label} ({title} only)" if other else label)
+            self.widgets[name].param.update(disabled=other, label=f"{label} ({title})" if other else label)
 
 
 class MainCard(Card[ExploreValues, GroupFacts]):
@@ -155,7 +155,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         return {place: result(task) for place, task in calls if task in known or place[1] in short}
 
     def open(self, values: ExploreValues) -> bool:
-        """Show the results that ship, before anything is loaded; return whether they are all that the card shows."""
+        """Show the results that ship, before anything is loaded; return whether there are any."""
         facts = shipped_facts(values.dataset)
         if facts is None:
             return False
@@ -163,11 +163,11 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         there = {result_key: known[task] for result_key, task in wanted.items() if task in known}
         self.prepare(values, facts, there)
         self.show(there, wanted)
-        return len(there) == len(wanted)
+        return True
 
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._values, self._facts = values, facts
-        self.figure.show_point(self._levers(), values.epsilon, now.get(("hand", IMMEDIATE)))
+        self.figure.show_point(values.epsilon, now.get(("hand", IMMEDIATE)))
 
     def _levers(self) -> tuple:
         values = self._values
@@ -281,7 +281,6 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
         return {("roc", DEFERRED): Task(compute.roc, values.roc_key())}
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self.clear()
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:

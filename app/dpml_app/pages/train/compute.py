@@ -888,7 +888,7 @@ def _with_default(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]
     """Name the method and setting of each row; give the default classifier the accuracy that all pages show."""
     named = []
     for row in rows:
-        own = {"method": method_of(row), "setting": setting_of(row)}
+        own: dict[str, Any] = {"method": method_of(row), "setting": setting_of(row)}
         if row["study"] == "auto":
             task = Task(default_runs, (name, MAPPED_RELATION, row["epsilon"], default_study.SEED))
             runs = default_study.result_of(task)["accuracy"]
