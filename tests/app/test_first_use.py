@@ -5,7 +5,7 @@ import re
 
 import pytest
 from dpml_app import uploaded_table
-from dpml_app.pages.explore import compute
+from dpml_app.data import default_study
 from dpml_app.pages.mydata.page import MyDataPage
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
 from panel.io.state import set_curdoc
@@ -54,7 +54,7 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
         """Advice takes seconds and has tests of its own."""
 
     monkeypatch.setattr(MyDataPage, "_advise", quiet)
-    monkeypatch.setattr(compute, "DRAWS", FEW)
+    monkeypatch.setattr(default_study, "DRAWS", FEW)
     one = session()
     me, page = Person(one), one.page
     me.actions += 1  # the address
