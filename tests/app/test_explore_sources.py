@@ -3,7 +3,7 @@
 import numpy as np
 import page_alone
 import pytest
-from dpml_app.pages.explore import compute
+from dpml_app.data.default_study import default_runs, noiseless_accuracy, non_private
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from each_commit import others_in_full
 
@@ -118,9 +118,9 @@ def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch)
     alone.close()
     pool.stop()
     assert len(shown["epsilon"]) == len(EPSILONS)
-    assert compute.default_runs not in computed
-    assert compute.noiseless_accuracy not in computed
-    assert compute.non_private not in computed
+    assert default_runs not in computed
+    assert noiseless_accuracy not in computed
+    assert non_private not in computed
 
 
 def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):

@@ -73,6 +73,29 @@ CARD_STYLE = """
   padding-bottom: 10px;
 }
 """
+# While a card waits, its place sets both variables: figures are greyed, and the card says so once, over them.
+WAITING_STYLE = """
+:host(.waiting) { --figure-opacity: 0.4; }
+:host(.computing) { --waiting-text: "Computing…"; }
+"""
+FIGURE_STYLE = ":host { opacity: var(--figure-opacity, 1); }"
+MESSAGE_STYLE = """
+:host { position: relative; }
+:host::after {
+  background: var(--panel-surface-color, #fff);
+  border: 1px solid #8888;
+  border-radius: 8px;
+  content: var(--waiting-text, none);
+  font-size: 1rem;
+  left: 50%;
+  padding: 6px 14px;
+  pointer-events: none;
+  position: absolute;
+  top: min(40%, 260px);
+  transform: translateX(-50%);
+  z-index: 2;
+}
+"""
 BOX_STYLE = CARD_STYLE + ":host { padding: 12px 16px; }"
 TEXT_STYLE = script("core/card.css")
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
@@ -181,6 +204,10 @@ class Card(Generic[V, F]):
         """Return whether the task at a place is computed after what every other card needs."""
         return False
 
+    def complete(self, results: Results, wanted: Mapping[ResultKey, Task]) -> bool:
+        """Return whether the card shows its setting; until then it is greyed."""
+        return len(results) == len(wanted)
+
     def lay_out(self, facts: F) -> None:
         """Lay out for a new data set."""
 
@@ -248,7 +275,7 @@ class Slot(pn.Column):
 
     def __init__(self, name: str, make: Callable[[], Viewable], *, wide: bool = False, room: int | None = 560):
         look = {"flex-basis": "100%"} if wide else {}
-        super().__init__(name=f"place-{name}", styles=look, min_height=room, **WHOLE)
+        super().__init__(name=f"place-{name}", styles=look, min_height=room, stylesheets=[WAITING_STYLE], **WHOLE)
         self.make = make
         # called once it is filled
         self.on_mount: Callable[[], None] = lambda: None
@@ -259,6 +286,12 @@ class Slot(pn.Column):
             self.objects = [self.make()]
             self.min_height = None
             self.on_mount()
+
+    def wait(self, waiting: bool, computing: bool) -> None:
+        """Grey the figures of a card that waits for results, with one "Computing…" while they are computed."""
+        classes = ["waiting"] * waiting + ["computing"] * (waiting and computing)
+        if self.css_classes != classes:
+            self.css_classes = classes
 
 
 def grid(slots: Sequence[Slot]) -> pn.Column:
@@ -313,6 +346,7 @@ def answer(title: str, caption: str, content: Sequence[Any], control: Any, *belo
         pn.Column(control, stylesheets=[under(plots[0 if len(panes) == 1 else -1], control)], **WHOLE),
         *below,
         spoken(readout, aside=True),
+        stylesheets=[MESSAGE_STYLE],
         **WHOLE,
     )
 
@@ -328,7 +362,7 @@ def card(
         spoken(readout, aside=aside),
         *(figure_pane(part) if isinstance(part, Plot) else part for part in contents),
     ]
-    return pn.Column(*parts, stylesheets=[CARD_STYLE], **WHOLE)
+    return pn.Column(*parts, stylesheets=[CARD_STYLE, MESSAGE_STYLE], **WHOLE)
 
 
 def _plots(contents: Sequence[Any]) -> list[Plot]:
@@ -356,4 +390,6 @@ def figure_pane(plot: Plot) -> pn.pane.Bokeh:
     for renderer in plot.renderers:
         if isinstance(renderer, GlyphRenderer) and renderer.nonselection_glyph is not None:
             renderer.update(nonselection_glyph="auto", muted_glyph="auto")
+    # not on the pane, which does not hand it on
+    plot.stylesheets = [*plot.stylesheets, FIGURE_STYLE]
     return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4))

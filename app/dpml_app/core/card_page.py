@@ -85,6 +85,8 @@ class CardPage(PlacedCards[V, F]):
         self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state, *self.connect()]
         if self.can_pin():
             self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
+        # also when a person cancels what is computed
+        self.work.progress.state.on_change("data", self._on_progress)
         settings.param.watch(self._on_change, self.names)
 
     def still(self) -> str:
@@ -219,7 +221,11 @@ class CardPage(PlacedCards[V, F]):
         if values != self._values:
             self.work.stop()
         answers = [self._call(task.function, *task.arguments) for task in at_once]
-        await asyncio.gather(self.work.add_formulas(late), *answers)
+        answering = asyncio.gather(self.work.add_formulas(late), *answers)
+        if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
+            with self._hold():
+                self._show_waiting(wanted, computing=True)
+        await answering
         if self._doc is None:
             return
         self._values = values
@@ -262,6 +268,7 @@ class CardPage(PlacedCards[V, F]):
                 self._show(set(wanted))
                 # some may have come meanwhile
                 self.work.request(self._missing(values, wanted) if missing else [])
+                self._show_waiting(wanted, self.computing)
                 self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
         except Exception as error:
             with self._hold():
@@ -346,6 +353,24 @@ class CardPage(PlacedCards[V, F]):
                 self.cards[name].show(results, work)
                 self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
         self._show_headline(self._wanted)
+        self._show_waiting(self._wanted, self.computing)
+
+    @property
+    def computing(self) -> bool:
+        """Whether results are still to come."""
+        return self.work.running or (self.deferred.coming is not None and not self.deferred.coming.done())
+
+    def _show_waiting(self, wanted: Mapping[str, Mapping[ResultKey, Task]], computing: bool) -> None:
+        """Grey each card that lacks results of its setting."""
+        for name, work in wanted.items():
+            self.card_slots[name].wait(not self.cards[name].complete(self._kept(work), work), computing)
+
+    def _on_progress(self, _attribute: str, _old: Any, _new: Any) -> None:
+        self._show_waiting(self._wanted, self.computing)
+
+    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        super()._failed(what, error, topic)
+        self._show_waiting(self._wanted, self.computing)
 
     def _show_headline(self, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> None:
         if self._values is not None and self._facts is not None:

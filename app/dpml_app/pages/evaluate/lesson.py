@@ -66,7 +66,7 @@ def labels_attacked(s: Any) -> float:
 def labels_found(s: Any) -> float:
     """Return how many labels the exact curve gives away."""
     key = EvaluateValues.of(s).classifier_key()
-    guesses, truth = exact_attack(*key), labels(s.dataset)[victims(*key)]
+    guesses, truth = exact_attack(*key), labels(s.dataset, s.evaluate_tested)[victims(*key)]
     return int((guesses == truth).sum())
 
 
@@ -79,7 +79,7 @@ def off(s: Any, method: str) -> float:
 
 figure |= {
     # how many percent of the curve's height one record of the second class is
-    "one-step-of-the-curve": lambda s: 100 / int((labels(s.dataset) == 1).sum()),
+    "one-step-of-the-curve": lambda s: 100 / int((labels(s.dataset, s.evaluate_tested) == 1).sum()),
     # how many percent of labels the best attack finds
     "best-attack": lambda s: 100 * best_attack_success(s.epsilon, s.relation),
     # how many percent of labels ε allows an attack to find

@@ -30,6 +30,7 @@ class EvaluateControls(Controls):
         """Return what stands under "Advanced" between relation and draws; no feature is selected here."""
         return [
             divider(),
+            self.add("evaluate_tested"),
             self.add("evaluate_classifier"),
             self.add("evaluate_weakened"),
             note("Weakened: noise in the scores lowers the AUC to about this value."),

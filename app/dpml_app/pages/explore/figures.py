@@ -36,7 +36,6 @@ from dpml_app.drawing.figure import (
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import (
-    BAND_ALPHA,
     BLUE,
     COST,
     EXACT,
@@ -131,7 +130,6 @@ class CostFigure(Figure):
     def _draw(self, p: figure) -> None:
         mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
         custom, custom_band = draw_band(self.hand, CUSTOM, "epsilon", width=3)
-        self._custom_looks = custom.glyph, custom_band.glyph
         p.renderers += [band, custom_band]
         best = p.line("epsilon", "best", source=self.curve, color=REFERENCE, line_width=3)
         guess = p.line("epsilon", "guess", source=self.curve, color=REFERENCE, line_width=2, line_dash="dotted")
@@ -184,29 +182,22 @@ class CostFigure(Figure):
         self._fit()
 
     def show_custom(self, levers: object, draws: dict[float, FloatArray], whole: bool) -> None:
-        """Show the custom model's curve; fade an earlier one until the new curve is complete."""
+        """Show the custom model's curve; an earlier one stays until the new curve is complete."""
         if not whole and self._custom.draws and levers != self._custom.levers:
-            self._look(STALE)
             return
         self._custom = Custom(levers, draws)
         rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
         fill(self.hand, rows)
-        self._look(1.0)
         self._fit()
 
-    def show_point(self, levers: object, epsilon: float, draws: FloatArray | None) -> None:
-        """Show the custom model at the chosen ε; fade the curve of other settings."""
+    def show_point(self, epsilon: float, draws: FloatArray | None) -> None:
+        """Show the custom model at the chosen ε."""
         if draws is None:
             empty(self.point)
         else:
             point = (epsilon, *spread(draws))
             self.point.data = {name: [value] for name, value in zip(CURVE, point, strict=True)}
             self._keep_in_sight(point[2:])
-        self._look(1.0 if levers == self._custom.levers else STALE)
-
-    def _look(self, alpha: float) -> None:
-        line, band = self._custom_looks
-        line.line_alpha, band.fill_alpha = alpha, BAND_ALPHA * alpha
 
     def _fit(self) -> None:
         """Fit the axis to what is compared, with room above for the label of the gap."""

@@ -32,6 +32,7 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
+from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.band import spread
@@ -40,7 +41,7 @@ from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.explore import compute, text
-from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_facts, shipped_results
+from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_results
 from dpml_app.pages.explore.figures import CUSTOM, CostFigure, MapFigure, Private, RocFigure, SelectionFigure
 from dpml_app.pages.explore.lesson import figure, lesson_plot
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -93,12 +94,15 @@ class ExploreControls(Controls):
         parts = [title, self.custom, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
         self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})
         self.side.insert(0, self.levers)
-        self.settings.param.watch(self._show_own_lever, "hand_model")
-        self._show_own_lever()
+        self.settings.param.watch(self._disable_other_lever, "hand_model")
+        self._disable_other_lever()
 
-    def _show_own_lever(self, *_events: Any) -> None:
+    def _disable_other_lever(self, *_events: Any) -> None:
+        """Grey the lever that the chosen model does not use, with the model that uses it."""
         for model, name in OWN_LEVER.items():
-            self.widgets[name].visible = model == self.settings.hand_model
+            other, label = model != self.settings.hand_model, self.settings.param[name].label
+            title = next(title for title, key in self.settings.param.hand_model.names.items() if key == model)
+            self.widgets[name].param.update(disabled=other, label=f"{label} ({title})" if other else label)
 
 
 class MainCard(Card[ExploreValues, GroupFacts]):
@@ -108,7 +112,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
     name, title, caption = "cost", "Accuracy", text.CAPTIONS["cost"]
     takes = (
         "The script takes seconds if the results ship with dpml_app. Otherwise it computes "
-        f"{SHORT_DRAWS} of the {compute.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
+        f"{SHORT_DRAWS} of the {DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
         "minute on 30,000 records. All runs would take half an hour."
     )
     # the results in the curves: a step of ε among known results changes none of them
@@ -118,9 +122,9 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         chosen = values.epsilon
         # twenty fits take seconds where they do not ship, so they are for the workers
         return {
-            ("private", WORKER): Task(compute.default_runs, (values.dataset, values.relation, chosen, values.seed)),
-            ("exact", WORKER): Task(compute.noiseless_accuracy, (values.dataset, values.relation, chosen)),
-            ("best", WORKER): Task(compute.non_private, (values.dataset, values.relation)),
+            ("private", WORKER): Task(default_runs, (values.dataset, values.relation, chosen, values.seed)),
+            ("exact", WORKER): Task(noiseless_accuracy, (values.dataset, values.relation, chosen)),
+            ("best", WORKER): Task(non_private, (values.dataset, values.relation)),
             ("hand", IMMEDIATE): Task(compute.custom_accuracy, values.custom_key(chosen)),
             **self.sweep(values, facts),
         }
@@ -130,40 +134,40 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         """Return the tasks of the curves."""
         name, relation, seed = values.dataset, values.relation, values.seed
         # every ε of the slider where the results ship, else those of the other curves
-        whole = Task(compute.default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name, relation, seed)
+        whole = Task(default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name)
         tasks: dict[ResultKey, Task] = {}
         for e in EPSILONS if whole else SWEEP_EPSILONS:
-            tasks["private", e] = Task(compute.default_runs, (name, relation, e, seed))
-            tasks["exact", e] = Task(compute.noiseless_accuracy, (name, relation, e))
+            tasks["private", e] = Task(default_runs, (name, relation, e, seed))
+            tasks["exact", e] = Task(noiseless_accuracy, (name, relation, e))
         by_model = SWEEP_EPSILONS if values.hand_model == "logistic" else EPSILONS
         return tasks | {("hand", e): Task(compute.custom_accuracy, values.custom_key(e)) for e in by_model}
 
     def short_results(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Any]:
-        known = shipped_results(values.dataset, values.relation, values.seed)
+        known = shipped_results(values.dataset)
 
         def result(task: Task) -> Any:
             if task in known:
                 return known[task]
-            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is compute.default_runs))
+            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is default_runs))
 
         short = {*SHORT_EPSILONS, IMMEDIATE, WORKER}
         calls = self.work(values, facts).items()
         return {place: result(task) for place, task in calls if task in known or place[1] in short}
 
     def open(self, values: ExploreValues) -> bool:
-        """Show the results that ship, before anything is loaded; return whether they are all that the card shows."""
+        """Show the results that ship, before anything is loaded; return whether there are any."""
         facts = shipped_facts(values.dataset)
         if facts is None:
             return False
-        known, wanted = shipped_results(values.dataset, values.relation, values.seed), self.work(values, facts)
+        known, wanted = shipped_results(values.dataset), self.work(values, facts)
         there = {result_key: known[task] for result_key, task in wanted.items() if task in known}
         self.prepare(values, facts, there)
         self.show(there, wanted)
-        return len(there) == len(wanted)
+        return True
 
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._values, self._facts = values, facts
-        self.figure.show_point(self._levers(), values.epsilon, now.get(("hand", IMMEDIATE)))
+        self.figure.show_point(values.epsilon, now.get(("hand", IMMEDIATE)))
 
     def _levers(self) -> tuple:
         values = self._values
@@ -277,7 +281,6 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
         return {("roc", DEFERRED): Task(compute.roc, values.roc_key())}
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self.clear()
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
@@ -430,10 +433,10 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
 
     @classmethod
     def shipped_results(cls, values: ExploreValues) -> Mapping[Task, Any]:
-        return shipped_results(values.dataset, values.relation, values.seed)
+        return shipped_results(values.dataset)
 
     def _keep_shipped(self, name: str) -> None:
-        self.pool.keep(shipped_results(name, compute.RELATION, compute.SEED))
+        self.pool.keep(shipped_results(name))
 
     async def facts(self, values: ExploreValues) -> BinaryFacts:
         self._keep_shipped(values.dataset)

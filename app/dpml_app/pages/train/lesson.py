@@ -6,6 +6,7 @@ from typing import Any
 
 from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
+from dpml_app.data.default_study import result_of
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep, band, level
 from dpml_app.pages.train.compute import (
@@ -36,7 +37,7 @@ def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Swe
     shown = trained_methods(values, known)
     tasks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
     lines = [
-        band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks[method]])
+        band(look, [100 * result_of(task)["accuracy"] for task in tasks[method]])
         for method, look in styles(shown, known, values.train_noise).items()
     ]
     lines.append(level("Majority-class baseline", 100 * known.majority, len(SWEEP_EPSILONS)))
@@ -83,7 +84,7 @@ def _silenced(s: Any) -> dict[str, Any]:
 def trained(s: Any, method: str) -> float:
     """Return how many percent a method of "Which model?" is right for, mean over draws."""
     task = measured(method, TrainValues.of(s), s.epsilon)
-    return 100 * float(task.function(*task.arguments)["accuracy"].mean())
+    return 100 * float(result_of(task)["accuracy"].mean())
 
 
 @figure
