@@ -22,7 +22,7 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.audit import compute, text
 from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues, Claim
 from dpml_app.pages.audit.figures import AttackFigure, BoundFigure, ClaimsFigure, OutputFigure
-from dpml_app.pages.audit.lesson import figure, lesson_plot
+from dpml_app.pages.audit.lesson import FIGURES, lesson_plot
 from dpml_app.work.pool import Pool, Task
 from dpml_app.work.progress import ButtonLabels
 from dpml_app.work.task_runner import TaskRunner
@@ -327,7 +327,7 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     page_id = "audit"
     title = "Audit"
     settings_kind, values_kind = AuditSettings, AuditValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "Does a method keep its claimed ε?"
     lead = "Each dot is a method that claims an <b>ε</b>. Click a dot to see the evidence."
     settings: AuditSettings

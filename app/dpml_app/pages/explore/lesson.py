@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
 from dpml_app.drawing.styles import BLUE, Style
 from dpml_app.drawing.sweep import Sweep, band, level
@@ -39,11 +38,10 @@ def _result(function: Callable[..., Any], name: str, relation: str, *rest: Any) 
     return shipped[task] if task in shipped else function(*task.arguments)
 
 
-figure = Figures()
-
-
-@figure
 def found_of_second_class(s: Any) -> float:
     """Return the default classifier's recall of the positive class in percent, mean over runs."""
     runs = _result(compute.default_runs, s.dataset, s.relation, s.epsilon, s.seed)
     return 100 * float(runs["recall"].mean(axis=0)[1])
+
+
+FIGURES: dict[str, Callable[..., Any]] = {"found_of_second_class": found_of_second_class}
