@@ -19,7 +19,7 @@ from panel.io.state import set_curdoc
 
 from dpml.datasets import card, data_folder, fetch, missing
 from dpml.exceptions import DpmlError
-from dpml_app.data.offered import CARDS
+from dpml_app.data.facts import CARDS
 from dpml_app.settings import Shared
 from dpml_app.work.pool import Pool
 from dpml_app.work.progress import bar, filled

@@ -6,6 +6,7 @@ const parts = [...document.querySelectorAll(".of-step")]
 const plots = parts.filter((part) => !part.querySelector(".no-plot"))
 const show = () => {}
 const write = () => {}
+const el_of = () => null
 function visit() {
   const step = Number(new URLSearchParams(location.search).get("step") ?? 1)
   parts.forEach((part, i) => { part.hidden = i + 1 !== step })

@@ -68,7 +68,7 @@ def html() -> str:
         [
             f"<style>{STYLES}</style>",
             '<section id="lesson" aria-label="Lesson" tabindex="-1" hidden></section>',
-            '<div id="term" role="dialog" aria-labelledby="term-title" tabindex="-1" hidden></div>',
+            '<div id="term" role="dialog" aria-labelledby="term-title" tabindex="-1" popover autofocus></div>',
         ]
     )
 
