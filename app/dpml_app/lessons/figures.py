@@ -122,7 +122,7 @@ def functions() -> dict[str, Callable[..., Any]]:
     return {name: each for of in (FIGURES, *(p.lesson_figures for p in PAGES.values())) for name, each in of.items()}
 
 
-def settings_of(state: Mapping[str, str], changes: Mapping[str, str] | None = None) -> Settings:
+def settings_of(state: Mapping[str, str], changes: Mapping[str, str] | None = None) -> Any:
     """Return the settings of a step's state, with some changed. The data set need not be on this machine."""
     settings = Settings()
     given = {**state, **(changes or {})}
