@@ -24,7 +24,7 @@ import warnings
 import numpy as np
 from accuracy_linear import DATA, LAMBDAS, cell
 from dpml_app.data import default_study
-from dpml_app.work.pool import Task
+from dpml_app.jobs import Task
 from sklearn.linear_model import LogisticRegressionCV
 
 from dpml.classifiers import AutoClassifier, LinearClassifier

@@ -26,7 +26,7 @@ from dpml_app.code.payload import payload
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
 from dpml_app.core.page import FLUSH, BasePage, one_message
-from dpml_app.core.report import report_of
+from dpml_app.core.report import as_html, report_of
 from dpml_app.data import real_data
 from dpml_app.drawing.figure import script
 from dpml_app.jobs import pool
@@ -267,15 +267,16 @@ class Shell:
             self.coded.data = {"payload": [json.dumps({**files, "serial": new["serial"][0]})]}
 
     def _report(self) -> dict[str, Any]:
-        """Return what a report says of the pages that have been visited."""
+        """Return the file name and the HTML of a report of the pages that have been visited."""
         visited = {name: self.pages[name] for name in PAGES if name in self.pages}
-        return report_of(visited, self.settings.page, self.settings)
+        report = report_of(visited, self.settings.page, self.settings)
+        return {"file": report["file"], "html": as_html(report)}
 
     def _tell_pins(self, name: str, sentence: str = "") -> None:
         """Send a page's pins to the browser, with a message for the user."""
         pins = self.pages[name].pins
         if pins is not None:
-            shown = {"page": name, "said": sentence, "serial": self.pinning.data["serial"][0], **pins.table()}
+            shown = {"page": name, "said": sentence, "serial": self.pinning.data["serial"][0], "html": pins.html()}
             self.pins.data = {"payload": [json.dumps(shown)]}
 
     async def start(self) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from dpml_app.core.page import REGIONS
 from dpml_app.data import measures
-from dpml_app.data.facts import dataset_note
-from dpml_app.data.offered import OF_TWO_CLASSES
+from dpml_app.data.facts import OF_TWO_CLASSES, dataset_note
 from dpml_app.drawing.figure import edges
 from dpml_app.page_list import PAGES
 from dpml_app.pages.explore import compute, text

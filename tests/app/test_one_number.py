@@ -8,6 +8,7 @@ import pytest
 from dpml_app.core.card import WORKER
 from dpml_app.data import default_study, measures
 from dpml_app.data.default_study import default_runs, non_private, shipped_results
+from dpml_app.jobs import Pool, Task
 from dpml_app.lessons.figures import read_shipped
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.publish import compute as publish
@@ -16,7 +17,6 @@ from dpml_app.pages.train.figures import WITHOUT, MethodsCard
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Pool, Task
 
 from dpml.datasets import card
 

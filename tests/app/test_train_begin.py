@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data.default_study import DRAWS, default_runs
+from dpml_app.jobs import Task
 from dpml_app.pages.train.compute import DEFAULTS, EVERY, GRIDS, PEERS_FILE, TrainValues, chosen, nb_facts, peer_rows
 from dpml_app.pages.train.figures import AccuracyCard, MethodsCard
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Task
 
 from dpml.datasets import load
 from dpml.studies import AutoStudy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
@@ -18,7 +18,6 @@ from panel.models.markup import HTML
 from dpml.exceptions import DpmlError
 from dpml_app import compat
 from dpml_app.core.card import BOX_STYLE, WHOLE, Slot
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.core.pins import Pins
 from dpml_app.core.values import PageValues
 from dpml_app.drawing.sweep import Bars, Sweep
@@ -87,7 +86,7 @@ class BasePage:
     # of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds
     lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     # what the texts of lessons on the page may name
-    lesson_figures: ClassVar[Figures] = Figures()
+    lesson_figures: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     controls: Any
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")

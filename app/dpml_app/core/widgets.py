@@ -12,7 +12,7 @@ from dpml.datasets import Dataset
 from dpml_app import uploaded_table
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE
-from dpml_app.data.offered import OF_TWO_CLASSES
+from dpml_app.data.facts import OF_TWO_CLASSES
 from dpml_app.data.real_data import Offer, titled
 from dpml_app.settings import EPSILONS, MOST_FEATURES, Shared
 

@@ -20,9 +20,8 @@ from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data.facts import GroupFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
+from dpml_app.jobs import Task, kept
 from dpml_app.settings import EPSILONS
-from dpml_app.work.cache import kept
-from dpml_app.work.pool import Task
 
 # runs at one ε; each takes half a second on adult
 DRAWS = 20

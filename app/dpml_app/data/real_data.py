@@ -19,7 +19,7 @@ from panel.io.state import set_curdoc
 
 from dpml.datasets import card, data_folder, fetch, missing
 from dpml.exceptions import DpmlError
-from dpml_app.data.offered import CARDS
+from dpml_app.data.facts import CARDS
 from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import LONG
 from dpml_app.settings import Shared

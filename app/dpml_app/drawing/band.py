@@ -42,10 +42,9 @@ def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], Glyp
     for place, area in enumerate(areas):
         area.glyph.fill_alpha = BAND_ALPHA if place == 0 else FAINT_BAND_ALPHA
     if len(areas) > 1:
-        code = FOCUS.replace("SEEN", str(BAND_ALPHA)).replace("FAINT", str(FAINT_BAND_ALPHA))
-        hover.callback = CustomJS(
-            args={"renderers": [list(renderers) for renderers, _area in curves], "areas": areas}, code=code
-        )
+        alphas = {"seen": BAND_ALPHA, "faint": FAINT_BAND_ALPHA}
+        found = [list(renderers) for renderers, _area in curves]
+        hover.callback = CustomJS(args={"renderers": found, "areas": areas, **alphas}, code=FOCUS)
 
 
 def spread(draws: np.ndarray, middle: str = "mean") -> tuple[float, float, float]:

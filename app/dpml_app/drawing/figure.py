@@ -107,8 +107,8 @@ def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **l
 
 def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource, size: int = 13, **look: Any) -> None:
     """Write a column of texts, each cut where the frame, or its share of the frame in a column "part", has no room."""
-    code = script("drawing/cut.js").replace("SIZE", str(size)).replace("FONT", FONT)
-    cut = CustomJSTransform(args={"plot": p, "source": source, "part": "part"}, v_func=code)
+    arguments = {"plot": p, "source": source, "size": size, "font": FONT}
+    cut = CustomJSTransform(args=arguments, v_func=script("drawing/cut.js"))
     write(p, x, y, transform(text, cut), source=source, text_font_size=f"{size}px", **look)
     # a frame of another width has other room
     again = CustomJS(args={"source": source}, code="source.change.emit()")
@@ -186,7 +186,7 @@ def round_ticks(low: float, high: float) -> list[float]:
 def epsilon_axis(p: figure) -> None:
     """Label the x axis as ε, with its private end marked."""
     set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
-    p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
+    p.xaxis.axis_label = "← more private  ε (log scale)  less private →"
 
 
 def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: Any) -> figure:

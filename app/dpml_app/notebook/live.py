@@ -20,11 +20,11 @@ from dpml_app.core.page import one_message
 
 # how often is looked whether the output is in the browser
 POLL_SECONDS = 0.1
-LIGHT, DARK = ("#ffffff", "#16202c", "#ffffff"), ("#121820", "#e8edf2", "#1b232d")
+LIGHT = {"background": "#ffffff", "color": "#16202c", "--panel-surface-color": "#ffffff"}
+DARK = {"background": "#121820", "color": "#e8edf2", "--panel-surface-color": "#1b232d"}
 STYLE = """
 :host {
-  --numbers-button: none; --panel-surface-color: SURFACE; background: GROUND; color: TEXT;
-  padding: 12px; box-sizing: border-box; font-family: Roboto, Helvetica, Arial, sans-serif;
+  --numbers-button: none; padding: 12px; box-sizing: border-box; font-family: Roboto, Helvetica, Arial, sans-serif;
 }
 """
 
@@ -39,15 +39,6 @@ def held(comm: Any, doc: Document | None) -> Iterator[None]:
             compat.inline_changes(doc)
     if doc is not None and comm is not None:
         push(doc, comm)
-
-
-def look() -> str:
-    """Return the colours of an output: notebooks have grounds of their own, and Panel's theme says which is wanted."""
-    colors = DARK if pn.config.theme == "dark" else LIGHT
-    style = STYLE
-    for name, color in zip(("GROUND", "TEXT", "SURFACE"), colors, strict=True):
-        style = style.replace(name, color)
-    return style
 
 
 class Live(compat.OutputColumn):
@@ -69,7 +60,9 @@ class Live(compat.OutputColumn):
     ):
         # the first widget of an output, which brings what draws the others
         first = pmui.Divider(styles={"display": "none"}, margin=0)
-        super().__init__(first, *parts, stylesheets=[look()], sizing_mode="stretch_width", margin=0)
+        # notebooks have grounds of their own, and Panel's theme says which is wanted
+        colors = DARK if pn.config.theme == "dark" else LIGHT
+        super().__init__(first, *parts, stylesheets=[STYLE], styles=colors, sizing_mode="stretch_width", margin=0)
         self._page, self._table, self._another = page, table, again
         self._task: asyncio.Task | None = None
         self._shown_in: Document | None = None

@@ -32,7 +32,7 @@ from dpml_app.pages.audit.compute import LADDER, SIDES, Claim, ceiling
 from dpml_app.pages.audit.text import RELATION_SHORT, number
 
 # share of the height of other pictures: the evidence is below this one
-CLAIMS_SHARE = "share:0.5"
+CLAIMS_SHARE = {"--share": "0.5"}
 # ends of the y axis, the least and the largest ε on it, and the place of an infinite ε
 BOTTOM, LEAST, MOST, NO_EPSILON, TOP = 0.003, 0.005, 40.0, 120.0, 300.0
 # claims of one ε within this ratio of one another are drawn side by side, with these steps between them
@@ -80,7 +80,7 @@ class ClaimsFigure(Figure):
 
     def __init__(self):
         self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=(BOTTOM, TOP))
-        p.tags = [CLAIMS_SHARE]
+        p.styles = CLAIMS_SHARE
         p.xaxis.axis_label = "claimed ε (log scale)"
         p.yaxis.axis_label = "actual ε (log scale)"
         names = f"tick === {NO_EPSILON} ? '∞' : String(tick)"

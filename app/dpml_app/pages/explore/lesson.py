@@ -1,9 +1,8 @@
 """The plot and the figures of the page Privacy cost in lessons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
 from dpml_app.data.default_study import default_runs, non_private, result_of
 from dpml_app.drawing.styles import BLUE, Style
@@ -32,11 +31,10 @@ def lesson_plot(settings: ExploreSettings, card: str, named: Sequence[str]) -> S
     return Sweep(title, "ε", at, values.epsilon, lines, percent=True)
 
 
-figure = Figures()
-
-
-@figure
 def found_of_second_class(s: Any) -> float:
     """Return the default classifier's recall of the positive class in percent, mean over runs."""
     runs = result_of(Task(default_runs, (s.dataset, s.relation, s.epsilon, s.seed)))
     return 100 * float(runs["recall"].mean(axis=0)[1])
+
+
+FIGURES: dict[str, Callable[..., Any]] = {"found_of_second_class": found_of_second_class}

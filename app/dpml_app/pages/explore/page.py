@@ -43,7 +43,7 @@ from dpml_app.jobs import Pool, Task
 from dpml_app.pages.explore import compute, text
 from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_results
 from dpml_app.pages.explore.figures import CUSTOM, CostFigure, MapFigure, Private, RocFigure, SelectionFigure
-from dpml_app.pages.explore.lesson import figure, lesson_plot
+from dpml_app.pages.explore.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
 SELECTION_SCRIPT = script("drawing/kernels.js", "pages/explore/selection.js")
@@ -326,7 +326,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     page_id = "explore"
     title = "Privacy cost"
     settings_kind, values_kind = ExploreSettings, ExploreValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How much accuracy does privacy cost?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values more accuracy."
     settings: ExploreSettings

@@ -291,8 +291,7 @@ class SmoothFigures:
             x_axis_label="released value",
         )
         p.height = 250
-        words = ", ".join(f"{name}: {text!r}" for name, text in ROWS.items())
-        p.yaxis.formatter = CustomJSTickFormatter(code=f"return ({{{words}}})[tick]")
+        p.yaxis.formatter = CustomJSTickFormatter(args={"words": ROWS}, code="return words[tick]")
         p.ygrid.visible = False
         p.toolbar_location = None
         self.intervals = empty_source("noise-intervals", "row", "half_low", "half_high", "most_low", "most_high")

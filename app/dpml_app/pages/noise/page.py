@@ -36,7 +36,7 @@ from dpml_app.pages.noise.figures import (
     HistogramFigure,
     SmoothFigures,
 )
-from dpml_app.pages.noise.lesson import figure, lesson_plot
+from dpml_app.pages.noise.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import risk
 
@@ -261,7 +261,7 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     page_id = "noise"
     title = "Noise"
     settings_kind, values_kind = NoiseSettings, NoiseValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How much noise protects one person?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values smaller errors."
     settings: NoiseSettings

@@ -24,7 +24,7 @@ from dpml_app.pages.publish.compute import (
     shipped_results,
 )
 from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, SharesCard, TablesCard, WeightsQueryCard
-from dpml_app.pages.publish.lesson import figure, lesson_plot
+from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
 
 
 class PublishControls(Controls):
@@ -65,7 +65,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     page_id = "publish"
     title = "Synthetic data"
     settings_kind, values_kind = PublishSettings, PublishValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How useful is a synthetic table at this ε?"
     lead = "Drag <b>ε</b>. Outlines: the non-private table."
     settings: PublishSettings

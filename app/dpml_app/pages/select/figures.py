@@ -197,7 +197,7 @@ class CoinsFigure(Figure):
             x_axis_type="log",
             x_range=(0.1, 1e4),
             y_range=(-0.02, 1.02),
-            x_axis_label="sensitivities above the lowest score (log scale)",
+            x_axis_label="sensitivities above the lowest score\n(log scale)",
             y_axis_label="probability of selection",
         )
         one_three(p.xaxis, -1, 6)

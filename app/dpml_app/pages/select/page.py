@@ -20,7 +20,7 @@ from dpml_app.jobs import Task
 from dpml_app.pages.select import compute, text
 from dpml_app.pages.select.compute import KINDS, SelectSettings, SelectValues, expected_best, places
 from dpml_app.pages.select.figures import SCORE_STYLES, TOP, AccuracyFigure, ChosenFigure, CoinsFigure
-from dpml_app.pages.select.lesson import figure, lesson_plot
+from dpml_app.pages.select.lesson import FIGURES, lesson_plot
 
 
 class SelectControls(Controls):
@@ -153,7 +153,7 @@ class SelectPage(CardPage[SelectValues, BinaryFacts]):
     page_id = "select"
     title = "Feature selection"
     settings_kind, values_kind = SelectSettings, SelectValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "Which features does private selection keep?"
     lead = "Drag <b>T</b>, the number of selected features."
     settings: SelectSettings

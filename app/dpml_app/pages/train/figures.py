@@ -206,10 +206,10 @@ class MethodsFigure(Figure):
             "strikes": self.strikes,
             "names": names.glyph,
             "shares": shares.glyph,
+            "font": FONT,
+            "right": RIGHT,
         }
-        fit = run_script(
-            script("pages/train/methods_figure.js").replace("FONT", FONT).replace("RIGHT", str(RIGHT)), arguments, rows
-        )
+        fit = run_script(script("pages/train/methods_figure.js"), arguments, rows)
         for model, names in ((p, ("inner_width", "inner_height")), (p.x_range, ("start", "end"))):
             for name in names:
                 model.js_on_change(name, fit)
