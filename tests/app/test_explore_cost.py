@@ -156,16 +156,19 @@ def test_the_axis_is_held_until_all_is_there():
 
 def test_a_curve_of_other_levers_is_faded_until_the_new_one_is_whole():
     figure = CostFigure()
-    line, band = figure._custom_looks
+    line, band = figure._custom_lines
     figure.show_custom("a", {0.1: np.array([0.5, 0.6]), 1.0: np.array([0.6, 0.7])}, True)
     figure.show_point("b", 0.1, np.array([0.7, 0.8]))
     assert figure.point.data["mean"] == [0.75]
-    assert line.line_alpha < 0.5 > band.fill_alpha
+    assert line.muted
+    assert band.muted
+    assert line.muted_glyph.line_alpha < 0.5 > band.muted_glyph.fill_alpha
     figure.show_custom("b", {0.1: np.array([0.7, 0.8])}, False)
     assert list(figure.hand.data["mean"]) == pytest.approx([0.55, 0.65])
     figure.show_custom("b", {0.1: np.array([0.7, 0.8])}, True)
     assert list(figure.hand.data["mean"]) == [0.75]
-    assert line.line_alpha == 1
+    assert not line.muted
+    assert not band.muted
 
 
 def test_a_goal_moves_epsilon_and_is_never_called_out_of_reach_while_curves_load():

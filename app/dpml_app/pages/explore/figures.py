@@ -16,7 +16,7 @@ from bokeh.resources import INLINE
 from numpy.typing import NDArray
 
 from dpml.studies import compared
-from dpml_app.drawing.band import draw_band, spread
+from dpml_app.drawing.band import draw_band, fade, spread
 from dpml_app.drawing.figure import (
     LAYOUT,
     Figure,
@@ -131,7 +131,9 @@ class CostFigure(Figure):
     def _draw(self, p: figure) -> None:
         mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
         custom, custom_band = draw_band(self.hand, CUSTOM, "epsilon", width=3)
-        self._custom_looks = custom.glyph, custom_band.glyph
+        fade(custom, line_alpha=STALE)
+        fade(custom_band, fill_alpha=BAND_ALPHA * STALE)
+        self._custom_lines = custom, custom_band
         p.renderers += [band, custom_band]
         best = p.line("epsilon", "best", source=self.curve, color=REFERENCE, line_width=3)
         guess = p.line("epsilon", "guess", source=self.curve, color=REFERENCE, line_width=2, line_dash="dotted")
@@ -186,12 +188,12 @@ class CostFigure(Figure):
     def show_custom(self, levers: object, draws: dict[float, FloatArray], whole: bool) -> None:
         """Show the custom model's curve; fade an earlier one until the new curve is complete."""
         if not whole and self._custom.draws and levers != self._custom.levers:
-            self._look(STALE)
+            self._fade(stale=True)
             return
         self._custom = Custom(levers, draws)
         rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
         fill(self.hand, rows)
-        self._look(1.0)
+        self._fade(stale=False)
         self._fit()
 
     def show_point(self, levers: object, epsilon: float, draws: FloatArray | None) -> None:
@@ -202,11 +204,11 @@ class CostFigure(Figure):
             point = (epsilon, *spread(draws))
             self.point.data = {name: [value] for name, value in zip(CURVE, point, strict=True)}
             self._keep_in_sight(point[2:])
-        self._look(1.0 if levers == self._custom.levers else STALE)
+        self._fade(stale=levers != self._custom.levers)
 
-    def _look(self, alpha: float) -> None:
-        line, band = self._custom_looks
-        line.line_alpha, band.fill_alpha = alpha, BAND_ALPHA * alpha
+    def _fade(self, *, stale: bool) -> None:
+        for renderer in self._custom_lines:
+            renderer.muted = stale
 
     def _fit(self) -> None:
         """Fit the axis to what is compared, with room above for the label of the gap."""
