@@ -9,6 +9,8 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
+from dpml_app.kit.widgets import make_widget
+
 BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
 STATUS_STYLE = ":host { font-size: min(0.9rem, 15px); opacity: 0.85; }"
 # its room stays
@@ -58,8 +60,8 @@ class Progress:
         self.button_labels = button_labels
         self.bar = bar()
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
-        self.button = pmui.Button(
-            label=button_labels.stop, variant="outlined", size="small", margin=(2, 8), disabled=True
+        self.button = make_widget(
+            pmui.Button, label=button_labels.stop, variant="outlined", size="small", margin=(2, 8), disabled=True
         )
         self.button.on_click(lambda _event: pressed())
         self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name=name)
