@@ -22,6 +22,7 @@ from dpml_app.core.pins import Pins
 from dpml_app.core.values import PageValues
 from dpml_app.drawing.sweep import Bars, Sweep
 from dpml_app.jobs import Pool
+from dpml_app.kit.widgets import in_notebook
 from dpml_app.serving import log
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
@@ -32,6 +33,9 @@ HEADLINE_STYLE = """
 p { margin: 0.25em 0; }
 """
 
+
+# what Panel calls Material's severities
+ALERT_TYPES = {"error": "danger", "info": "info"}
 
 # seconds from a message to the empty change that follows it, and the source that changes
 FLUSH_DELAY = 0.1
@@ -115,6 +119,7 @@ class BasePage:
         margin = (0, 0, 12, 0)
         self.risk = pn.pane.HTML("", css_classes=["risk"], margin=margin, stylesheets=look, sizing_mode="stretch_width")
         self._messages: dict[str, tuple[str, str]] = {}
+        self._in_notebook = in_notebook()
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
 
@@ -144,10 +149,13 @@ class BasePage:
             self._show_messages()
 
     def _show_messages(self) -> None:
-        alerts = []
-        look = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12), "closeable": True}
+        alerts: list[Any] = []
+        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12)}
         for topic, (severity, text) in self._messages.items():
-            alert = pmui.Alert(object=escape(text), severity=severity, **look)
+            if self._in_notebook:
+                alerts.append(pn.pane.Alert(escape(text), alert_type=ALERT_TYPES[severity], **look))
+                continue
+            alert = pmui.Alert(object=escape(text), severity=severity, closeable=True, **look)
             # closed is closed: another message must not bring it back
             alert.param.watch(lambda _event, topic=topic: self._messages.pop(topic, None), "closed")
             alerts.append(alert)

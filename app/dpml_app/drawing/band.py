@@ -24,12 +24,20 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.figure import HEIGHT, Figure, empty, empty_source, p_range, script, signs
 from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
-from dpml_app.drawing.styles import BAND_ALPHA, FAINT_BAND_ALPHA, OVERLAY, REFERENCE, STALE, Style
+from dpml_app.drawing.styles import FAINT_BAND_ALPHA, OVERLAY, REFERENCE, STALE, Style
 
 # the rows of a legend for which there is room
 MOST_ROWS = 7
 # one band is seen at a time, for many bands over one another are mud
 FOCUS = script("drawing/focus.js")
+
+
+def fade(renderer: GlyphRenderer, **look: Any) -> None:
+    """Give a renderer the look that it has while it is muted.
+
+    Change `muted` alone later: Panel returns a changed look to a notebook's kernel, where Bokeh cannot read it.
+    """
+    renderer.muted_glyph = renderer.glyph.clone(**look)
 
 
 def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], GlyphRenderer]]) -> None:
@@ -40,11 +48,10 @@ def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], Glyp
     areas = [area for _found, area in curves]
     hover.renderers = [renderer for renderers, _area in curves for renderer in renderers]
     for place, area in enumerate(areas):
-        area.glyph.fill_alpha = BAND_ALPHA if place == 0 else FAINT_BAND_ALPHA
+        area.muted = place > 0
     if len(areas) > 1:
-        alphas = {"seen": BAND_ALPHA, "faint": FAINT_BAND_ALPHA}
         found = [list(renderers) for renderers, _area in curves]
-        hover.callback = CustomJS(args={"renderers": found, "areas": areas, **alphas}, code=FOCUS)
+        hover.callback = CustomJS(args={"renderers": found, "areas": areas}, code=FOCUS)
 
 
 def spread(draws: np.ndarray, middle: str = "mean") -> tuple[float, float, float]:
@@ -154,6 +161,7 @@ class BandFigure(Figure):
         self.curves[series] = curve = empty_source(name, *self._columns)
         self.stale[series] = stale = empty_source(f"{name}-stale", *self._columns)
         drawn = draw_band(curve, style, self.x, self._middle)
+        fade(drawn[1], fill_alpha=FAINT_BAND_ALPHA)
         drawn.append(_renderer(stale, Line(x=self.x, y=self._middle, line_alpha=STALE, **style.line)))
         samples = list(band(style))
         if self._marks:

@@ -15,6 +15,7 @@ from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.styles import REFERENCE
 from dpml_app.jobs import Task
+from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.noise import compute, text
 from dpml_app.pages.noise.compute import (
     BETA_SHARES,
@@ -72,10 +73,12 @@ class NoiseControls(Controls):
             self.add(name)
         for name in ("noise_preset", "noise_size"):
             self.add(name, before=self._forget_points)
-        point = pmui.IntInput(label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
-        value: Any = pmui.FloatSlider(label="Value of the point", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
+        point = make_widget(pmui.IntInput, label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
+        value: Any = make_widget(
+            pmui.FloatSlider, label="Value of the point", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE
+        )
         answer_soon(value)
-        back = pmui.Button(label="Reset points", variant="outlined", **WIDE)
+        back = make_widget(pmui.Button, label="Reset points", variant="outlined", **WIDE)
         back.on_click(self._reset_points)
         point.param.watch(self._show_value, "value")
         value.param.watch(self._move, "value")

@@ -17,6 +17,7 @@ from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.jobs import Task
+from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.select import compute, text
 from dpml_app.pages.select.compute import KINDS, SelectSettings, SelectValues, expected_best, places
 from dpml_app.pages.select.figures import SCORE_STYLES, TOP, AccuracyFigure, ChosenFigure, CoinsFigure
@@ -36,7 +37,7 @@ class SelectControls(Controls):
     def in_cards(self) -> None:
         self.add("n_features")
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
-        again = pmui.Button(label="Resample set", icon=DIE, variant="outlined", **WIDE)
+        again = make_widget(pmui.Button, label="Resample set", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._resample)
         self.widgets["select_draw"] = again
         self.add("select_calibration", pmui.RadioBoxGroup)
