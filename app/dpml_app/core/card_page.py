@@ -353,12 +353,7 @@ class CardPage(PlacedCards[V, F]):
                 self.cards[name].show(results, work)
                 self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
         self._show_headline(self._wanted)
-        self._show_waiting(self._wanted, self.computing)
-
-    @property
-    def computing(self) -> bool:
-        """Whether results are still to come."""
-        return self.work.running or (self.deferred.coming is not None and not self.deferred.coming.done())
+        self._show_waiting(self._wanted, self.work.computing)
 
     def _show_waiting(self, wanted: Mapping[str, Mapping[ResultKey, Task]], computing: bool) -> None:
         """Grey each card that lacks results of its setting."""
@@ -366,11 +361,11 @@ class CardPage(PlacedCards[V, F]):
             self.card_slots[name].wait(not self.cards[name].complete(self._kept(work), work), computing)
 
     def _on_progress(self, _attribute: str, _old: Any, _new: Any) -> None:
-        self._show_waiting(self._wanted, self.computing)
+        self._show_waiting(self._wanted, self.work.computing)
 
     def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
         super()._failed(what, error, topic)
-        self._show_waiting(self._wanted, self.computing)
+        self._show_waiting(self._wanted, self.work.computing)
 
     def _show_headline(self, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> None:
         if self._values is not None and self._facts is not None:
