@@ -268,7 +268,7 @@ class CardPage(PlacedCards[V, F]):
                 self._show(set(wanted))
                 # some may have come meanwhile
                 self.work.request(self._missing(values, wanted) if missing else [])
-                self._show_waiting(wanted, self.computing)
+                self._show_waiting(wanted, self.work.computing)
                 self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
         except Exception as error:
             with self._hold():
