@@ -330,7 +330,6 @@ def build_app() -> Frame:
     pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more) for n, page in PAGES.items()}
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
-    template.add_variable("still", shell.shown.still())
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
     template.add_variable("texts", panel.texts())

@@ -17,7 +17,6 @@ from dpml_app.core.placed import PlacedCards
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
-from dpml_app.drawing.still import still
 from dpml_app.settings import Shared
 from dpml_app.work.pool import ANSWERS, Pool, Task
 from dpml_app.work.task_runner import DELAY, DeferredRequest, TaskRunner
@@ -84,13 +83,6 @@ class CardPage(PlacedCards[V, F]):
         if self.can_pin():
             self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
         settings.param.watch(self._on_change, self.names)
-
-    def still(self) -> str:
-        return still(self.cards[self.main_card].plots[0], self.still_steps())
-
-    def still_steps(self) -> Mapping[float, str]:
-        """Return where the line of the still picture can be dragged to, and what is said of it there."""
-        return {}
 
     @classmethod
     def can_pin(cls) -> bool:

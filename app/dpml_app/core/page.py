@@ -124,10 +124,6 @@ class BasePage:
         """The data sets that the page can show; empty: any."""
         return ()
 
-    def still(self) -> str:
-        """Return a picture of what is known already, which stands in the document until the page itself is there."""
-        return ""
-
     def show_risk(self) -> None:
         """Say what ε hides."""
         self.risk.object = risk(*(getattr(self.settings, name) for name in self.risk_of))

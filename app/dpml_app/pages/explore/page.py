@@ -366,11 +366,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         main_card.figure.begin(values.epsilon)
         self.show_risk()
 
-    def still_steps(self) -> Mapping[float, str]:
-        curve = self._picture.figure.curve.data
-        points = zip(curve["epsilon"], curve["mean"], curve["best"], strict=True)
-        return {e: f"ε = {e:g} costs {max(100 * (best - mean), 0):.1f} percentage points" for e, mean, best in points}
-
     def side(self) -> list[Any]:
         return [self.headline, *super().side()]
 
