@@ -25,7 +25,7 @@ from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
-from dpml_app.core.page import FLUSH, BasePage, one_message
+from dpml_app.core.page import FLUSH, BasePage, adding_models, one_message
 from dpml_app.core.report import report_of
 from dpml_app.data import real_data
 from dpml_app.data.shared_table import exchange
@@ -157,12 +157,13 @@ class Shell:
             return
         turned = any(event.name == "page" for event in events)
         if turned:
-            self.show()
+            with adding_models(self.doc):
+                self.show()
         self._write(push=turned)
 
     def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
-        with set_curdoc(self.doc), one_message(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             self._visit(new["query"][0])
 
     def _visit(self, query: str) -> None:
@@ -232,7 +233,7 @@ class Shell:
 
     def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Fill the places that have come near the view."""
-        with set_curdoc(self.doc), one_message(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             for slot in self.shown.slots:
                 if slot.name in new["names"]:
                     slot.mount()
