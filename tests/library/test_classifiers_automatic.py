@@ -12,7 +12,14 @@ from scipy.special import expit
 from scipy.stats import multivariate_normal
 
 from dpml.classifiers import AutoClassifier
-from dpml.classifiers.automatic import Layout, Plan, default_plan, histograms, quantile_levels
+from dpml.classifiers.automatic import (
+    Layout,
+    Plan,
+    default_plan,
+    histograms,
+    quantile_levels,
+    release_histograms,
+)
 from dpml.classifiers.automatic.layout import (
     CLEAR,
     MOST_CLASSES,
@@ -50,6 +57,7 @@ from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
 from dpml.classifiers.linear import order_covariance
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.mechanisms import Laplace, OneHotNorm
+from dpml.mechanisms.private import Private
 from dpml.schema import Feature, Schema
 
 
@@ -297,6 +305,21 @@ def test_cut_points_share_the_mass_and_refine():
     few, _ = np.histogram(values, bins=cell_edges(0, 256, 32))
     padded = np.append(few, np.zeros(32 - len(few)))
     assert [len(level) for level in quantile_levels(padded, 1e-9, 0.0, 256.0)] == [1, 3, 7]
+
+
+def test_margins_of_cells_stay_within_the_bound_of_a_record():
+    margin = grid_margin(np.array([0.0, 1e-300, 0.5, 1 - 1e-16, 1.0]))
+    assert margin.tolist() == [-1.0, -1.0, 0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(("relation", "scale"), [("add-remove", 6.0), ("replace-one", 12.0)])
+def test_histograms_have_the_noise_that_they_state(relation, scale):
+    rng = np.random.default_rng(0)
+    exact = Private(np.zeros((3, 4000)))
+    noisy, stated = release_histograms(exact, 3, 0.5, relation=relation, rng=rng)
+    assert stated == scale
+    # the mean size of Laplace noise is its scale; four standard errors of 12,000 draws
+    assert np.abs(noisy).mean() == pytest.approx(scale, rel=4 / np.sqrt(12_000))
 
 
 def test_common_values_get_a_bin_and_noise_is_cut_in_the_middle():

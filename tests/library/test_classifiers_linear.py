@@ -1,6 +1,7 @@
 """The linear classifiers as estimators, by every method: learning, charges, refusals and the public rules."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dpml.classifiers.linear import (
     HuberHinge,
     LinearSVC,
     LogisticRegression,
+    default_reg_lambda,
     linear_models,
     minimiser,
     release_weights,
@@ -28,6 +30,7 @@ from dpml.exceptions import (
     InvalidData,
     NoSecureSampler,
 )
+from dpml.mechanisms.noise import gaussian_sigma
 from dpml.schema import Feature, Schema
 
 
@@ -203,3 +206,12 @@ def test_the_rule_counts_records_for_each_column():
     assert default_linear_method(Schema.binary(100), 10.0) == "naive-bayes"
     number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
     assert default_linear_method(number, 0.01) == "objective"
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_default_lambda_is_the_size_of_the_noise_that_it_controls(relation):
+    change = {"add-remove": 1, "replace-one": 2}[relation]
+    of = partial(default_reg_lambda, 0.5, 16, relation=relation)
+    assert of(method="objective") == pytest.approx(change * 4 / 0.5)
+    assert of(method="output") == pytest.approx(2 * change * 4 / 0.5)
+    assert of(method="approximate-minima") == pytest.approx(gaussian_sigma(0.5, 1e-5, change) / 3)

@@ -80,6 +80,15 @@ def test_likelihoods_are_sums_over_every_count(n, scale):
     np.testing.assert_allclose(each, sums / sums.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
 
 
+def test_likelihoods_of_counts_far_outside_are_those_of_the_nearest_count():
+    rates = np.linspace(0.01, 0.99, 33)
+    far, near = (
+        ReleasedRates(np.array([ends]), np.array([40.0]), 0.5, 1e-9, np.full(2, 2)).likelihood(rates)
+        for ends in ((-1e5, 1e5), (0.0, 40.0))
+    )
+    np.testing.assert_allclose(far, near, rtol=1e-9)
+
+
 def test_a_few_class_sizes_stand_for_all():
     """A noisy class size: five sizes against the sum over every size within twenty scales."""
     on, n, scale, class_scale = 60.0, 200.0, 10.0, 15.0

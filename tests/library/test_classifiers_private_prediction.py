@@ -17,6 +17,8 @@ from dpml.budget import Budget
 from dpml.classifiers import PrivatePredictionLR, PrivatePredictionNB
 from dpml.classifiers.naive_bayes.cells import Design, cell_counts
 from dpml.classifiers.private_prediction import (
+    default_margin_lambda,
+    default_pseudocount,
     label_scores,
     margin_range,
     margin_scores,
@@ -202,6 +204,16 @@ MODELS = {
 def model_and_data(request):
     model, data = MODELS[request.param]
     return clone(model), *data()
+
+
+@pytest.mark.parametrize(("relation", "expected"), [("add-remove", 12.0), ("replace-one", 24.0)])
+def test_default_pseudocount_weighs_what_the_noise_can_change(relation, expected):
+    assert default_pseudocount(Schema.binary(3, n_lower=1000), 0.5, relation) == expected
+
+
+@pytest.mark.parametrize(("relation", "expected"), [("add-remove", 10.0), ("replace-one", 20.0)])
+def test_default_lambda_of_margins_is_five_times_the_noise(relation, expected):
+    assert default_margin_lambda(0.5, relation) == expected
 
 
 def test_labels_are_drawn_by_the_range_of_the_scores(model_and_data):

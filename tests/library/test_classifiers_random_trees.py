@@ -109,6 +109,16 @@ def test_a_leaf_of_noise_says_what_all_leaves_say():
     assert means.sum(axis=1) == pytest.approx(np.ones((2, 3)))
 
 
+def test_shrinkage_of_leaves_follows_the_noise_of_the_relation():
+    frame, y = table(600)
+    model = RandomTrees(1.0, n_trees=4, max_depth=3, schema=SCHEMA, relation="replace-one", random_state=0)
+    model.fit(frame, y)
+    leaves = [tree.leaves(places_of(frame, SCHEMA, TAXONOMIES)) for tree in model.trees_]
+    # one record replaced changes two counts of each tree
+    expected = mean_probabilities(leaf_probabilities(model.leaf_counts_, 2 * 4 / 1.0), leaves).T
+    np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
+
+
 def test_draws_of_the_study_are_those_of_fits():
     data = load("toy")
     drawn = RandomTreesStudy(data)(1.0, draws=30, sets=30, rng=np.random.default_rng(0), auc=True)

@@ -244,12 +244,20 @@ def one(*values):
 NODE = one(0.0), one(1.0), np.array([0]), np.array([2]), one(0.5), one(1.5)  # the two scores from 0 to 1
 RECORD = np.ones((1, 1)), np.ones(1)
 STEPS = np.arange(65.0)  # more candidates than are compared exactly
+OTHER_W = W + np.array([0.3, -0.2, 0.1, 0.6])
 # a mechanism, its statistic on two data sets, and what it costs between them: the largest log ratio, or μ²
 LOSSES = {
     "ScaledCauchy": (ScaledCauchy(), (one(1), one(2)), (one(3), one(4)), math.acosh(1 + (2**2 + 2**2) / (2 * 2 * 4))),
     "_LaplaceOfScales": (_LaplaceOfScales(), (one(1), one(2)), (one(4), one(2)), 3 / 2),
     # two draws, and a median change of 1
     "_BestOfNoisy": (_BestOfNoisy(1, 2, 0.5), one(0, 1, 2), one(1, 2, 6), 2 * 3 / 0.5),
+    # three draws
+    "_MaskDraw": (
+        _MaskDraw(2, 3),
+        W,
+        OTHER_W,
+        3 * np.abs(mask_log_probability(W, MASKS) - mask_log_probability(OTHER_W, MASKS)).max(),
+    ),
     # between .5 and .75 the first density is exp(-w)/(.25 + .75·exp(-w)), the second 1/(.5 + .5·exp(-w)), with w = 1.5
     "_ExponentialCut": (
         _ExponentialCut(),

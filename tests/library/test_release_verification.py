@@ -126,7 +126,9 @@ def test_a_release_after_a_selection_and_paid_bounds_is_healthy(tmp_path):
     released = Plan(schema, 2.0, shares=shares, n_features=1).run(X.set_axis(schema.feature_names, axis=1), X["x3"])
     charge = {"part": "facts", "released": "bounds of x0", "epsilon": 0.1, "relation": "add-remove"}
     charge |= {"noise": "integer Laplace noise", "source": "derived here"}
-    assert verify(released.after([charge]).save(tmp_path / "out", stated_by="ε & <co>")) == ()
+    after = released.after([charge])
+    assert after.epsilon == pytest.approx(after.ledger["epsilon"].sum()) == pytest.approx(2.1)
+    assert verify(after.save(tmp_path / "out", stated_by="ε & <co>")) == ()
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path, capsys):

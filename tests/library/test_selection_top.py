@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
 from dpml.audit import recorded_releases
 from dpml.budget import Budget
 from dpml.counts import Contingency, contingency
-from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Schema
 from dpml.selection import TopSelector, one_shot, peel, sample_joint, scores
@@ -138,6 +139,16 @@ def test_release_takes_counts_and_permute_and_flip_only():
     for refused in ({"method": "joint"}, {"method": "permute-and-flip", "score": "mutual_information"}):
         with pytest.raises(NoSecureSampler, match="TopSelector"):
             TopSelector(1.0, 1, release=True, **refused).fit(X, y)
+
+
+def test_selected_columns_of_a_release_are_clipped():
+    X, y = np.eye(3)[[0] * 400 + [1] * 10], np.array([0, 1] * 205)
+    selector = TopSelector(5.0, 1, "total_count", method="permute-and-flip").fit(X, y)
+    released = clone(selector).set_params(release=True).fit(X, y)
+    outside = [[7, 0, 0], [0, 0, -3]]
+    assert released.transform(outside).tolist() == [[1], [0]]
+    with pytest.raises(InvalidData):
+        selector.transform(outside)
 
 
 @pytest.mark.parametrize(("relation", "span"), [("add-remove", 1), ("replace-one", 2)])

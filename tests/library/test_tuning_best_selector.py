@@ -71,6 +71,12 @@ def test_one_attribute_is_enough_only_where_little_is_left(others, few, release)
         assert np.mean(model.predict(X) == y) > 0.85  # one attribute alone has 0.49
 
 
+def test_a_release_takes_no_seed():
+    X, y = table(n=500)
+    with pytest.raises(InvalidParameter, match="random_state"):
+        BestSelector(1.0, schema=Schema.binary(8, n_lower=400), release=True, random_state=0).fit(X, y)
+
+
 def test_the_best_single_feature_is_what_a_stump_gets_right():
     X, y = table(n=500)
     right = max(max(((X[:, j] == v) == y).sum() for v in (0, 1)) for j in range(8))
