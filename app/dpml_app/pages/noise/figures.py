@@ -203,7 +203,7 @@ def curves_tables(curves: Mapping[str, np.ndarray], styles: Mapping[str, Style],
     return {**tables, "here": {"x": [epsilon] * len(here), "y": here}, "best": {"x": EPSILONS, "y": best}}
 
 
-TERMS, LEVEL = ("k", "sensitivity", "term"), ("x", "y")
+TERMS, LEVEL = ("k", "sensitivity", "term"), ("x", "y", "value")
 LEVELS = {
     "local": Style("Local", VERMILION, "dot", "dotted"),
     "smooth": Style("Smooth", GREEN, "dot"),
@@ -297,7 +297,10 @@ class SmoothFigures:
             {
                 "terms": {"k": np.arange(len(terms)), "sensitivity": share(found.envelope), "term": terms},
                 "best": {"k": [best], "term": terms[[best]]},
-                **{name: {"x": [0, 1000], "y": share([each, each])} for name, each in found.levels.items()},
+                **{
+                    name: {"x": [0, 1000], "y": share([each] * 2), "value": [each] * 2}
+                    for name, each in found.levels.items()
+                },
             }
         )
         value = found.value
