@@ -44,6 +44,7 @@ def test_only_chosen_methods_have_a_small_figure(alone):
     assert len(alone.read("evaluate-laplace-band")["fpr"]) == len(own.GRID)
     alone.act(evaluate_methods=["histogram"])
     assert seen() == {"histogram"}
+    assert alone.read("evaluate-laplace-band")["fpr"] == []
     # a curve of another ε does not stay
     before = alone.read("evaluate-histogram-band")["mid"]
     alone.act(epsilon=1.0)

@@ -365,6 +365,8 @@ class MethodsCard(AnswerCard):
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         for method, pane in self.panes.items():
             pane.visible = method in values.evaluate_methods
+            if not pane.visible:
+                self.by_method[method].clear()
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
