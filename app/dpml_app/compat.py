@@ -4,13 +4,11 @@
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 from bokeh.document import Document
-from bokeh.document.models import DocumentModelManager
 
 # ms until a widget's change is handed on; Panel waits 50, and here a page itself sees to it that only the latest counts
 DEBOUNCE = 1
@@ -25,27 +23,6 @@ def sockets(doc: Document | None) -> list[Any]:
 def answer_soon(widget: Any) -> None:
     """Call a widget's callbacks soon after a change (Panel 1.9.4: `_debounce`)."""
     widget._debounce = DEBOUNCE
-
-
-@contextmanager
-def gathered_once(models: DocumentModelManager) -> Iterator[None]:
-    """Gather a document's models once, at the end, and only if a change has brought or taken one.
-
-    Bokeh gathers all of them anew after each such change (3.9.2): that was nine of twelve seconds when all cards of a
-    page were made. Its own `freeze` gathers at its end even where none came or went, which was nine tenths of a busy
-    server's work, and leaves the models frozen for ever after an error.
-    """
-    if "recompute" in vars(models):  # within another one
-        yield
-        return
-    asked: list[bool] = []
-    models.recompute = lambda: asked.append(True)
-    try:
-        yield
-    finally:
-        del models.recompute
-        if asked:
-            models.recompute()
 
 
 def at_exit(end: Callable[[], None]) -> None:

@@ -25,7 +25,7 @@ from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
-from dpml_app.core.page import FLUSH, BasePage, one_message
+from dpml_app.core.page import FLUSH, BasePage, adding_models, one_message
 from dpml_app.core.report import as_html, report_of
 from dpml_app.data import real_data
 from dpml_app.drawing.figure import script
@@ -156,12 +156,13 @@ class Shell:
             return
         turned = any(event.name == "page" for event in events)
         if turned:
-            self.show()
+            with adding_models(self.doc):
+                self.show()
         self._write(push=turned)
 
     def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
-        with set_curdoc(self.doc), one_message(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             self._visit(new["query"][0])
 
     def _visit(self, query: str) -> None:
@@ -231,7 +232,7 @@ class Shell:
 
     def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Fill the places that have come near the view."""
-        with set_curdoc(self.doc), one_message(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             for slot in self.shown.slots:
                 if slot.name in new["names"]:
                     slot.mount()
@@ -332,7 +333,6 @@ def build_app() -> Frame:
     pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more) for n, page in PAGES.items()}
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
-    template.add_variable("still", shell.shown.still())
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
     template.add_variable("texts", panel.texts())

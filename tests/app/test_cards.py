@@ -14,7 +14,7 @@ from bokeh.plotting import figure
 from dpml_app import page_list
 from dpml_app.core.card import INSET, Card, figure_pane, under
 from dpml_app.core.card_page import CardPage
-from dpml_app.core.page import one_message
+from dpml_app.core.page import adding_models, one_message
 from dpml_app.drawing.figure import over_epsilon
 from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate.page import EvaluatePage
@@ -126,7 +126,7 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
         page = TrainPage(Settings(dataset="toy"), Pool(1))
         doc.add_root(pn.Column(*page.regions.values()).get_root(doc))
         del gathered[:]
-        with one_message(doc):
+        with one_message(doc), adding_models(doc):
             for place in page.slots:
                 place.mount()
             made = page.cards["accuracy"].figure
@@ -169,7 +169,7 @@ def test_an_error_leaves_no_document_frozen():
     with set_curdoc(doc):
         column = pn.Column()
         doc.add_root(column.get_root(doc))
-        with pytest.raises(ZeroDivisionError), one_message(doc):
+        with pytest.raises(ZeroDivisionError), one_message(doc), adding_models(doc):
             raise ZeroDivisionError
         doc.add_root(ColumnDataSource(name="later"))
     assert "later" in {model.name for model in doc.models}

@@ -206,10 +206,10 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
     path = tmp_path / f"{script.name}.py"
     path.write_text(script.text.replace("    # table.to_csv", "    table.to_csv"), encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "noise-bars" in done.stdout
-    with (tmp_path / "noise-bars.csv").open(encoding="utf-8", newline="") as file:
+    assert "noise-histogram-bars" in done.stdout
+    with (tmp_path / "noise-histogram-bars.csv").open(encoding="utf-8", newline="") as file:
         kept = pd.DataFrame(csv.DictReader(file)).map(float)
-    assert different(kept, tables_of_plots(alone.page.cards["draws"].plots[:1])["noise-bars"]) == ""
+    assert different(kept, tables_of_plots(alone.page.cards["draws"].plots[:1])["noise-histogram-bars"]) == ""
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
-from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource, Div
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
@@ -159,37 +158,6 @@ def test_a_widget_hands_its_change_on_soon(monkeypatch, soon, after):
             compat.answer_soon(slider)
         slider.get_root(doc).data.value = 0.7
     assert waits == [after]
-
-
-def test_bokehs_own_freeze_gathers_where_nothing_came_and_stays_after_an_error(monkeypatch):
-    """Once neither is so, `gathered_once` can be replaced by it."""
-    gathered = []
-    monkeypatch.setattr(DocumentModelManager, "recompute", lambda _self: gathered.append(1))
-    models = Document().models
-    with compat.gathered_once(models):
-        pass
-    assert not gathered
-    with models.freeze():
-        pass
-    assert gathered
-    for manager, frozen in ((models.freeze, True), (lambda: compat.gathered_once(models), False)):
-        del gathered[:]
-        with pytest.raises(ZeroDivisionError), manager():
-            raise ZeroDivisionError
-        models.invalidate()
-        assert (not gathered) is frozen
-        models._freeze_count = 0
-
-
-def test_models_are_gathered_once_at_the_end(monkeypatch):
-    gathered = []
-    monkeypatch.setattr(DocumentModelManager, "recompute", lambda _self: gathered.append(1))
-    doc = Document()
-    with compat.gathered_once(doc.models):
-        doc.add_root(Div())
-        doc.add_root(Div())
-        assert not gathered
-    assert len(gathered) == 1
 
 
 def test_what_was_laid_into_a_document_is_forgotten():

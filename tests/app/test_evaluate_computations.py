@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data import measures as shared
+from dpml_app.drawing.styles import GREEN, VERMILION
 from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate import compute as own
 from dpml_app.pages.evaluate import text
 from dpml_app.pages.evaluate.compute import CUTS, METHODS, ROC_STYLES, WEAKENED, EvaluateValues, probability
-from dpml_app.pages.evaluate.figures import IntervalFigure, MethodsCard, RocCard, error_figure
+from dpml_app.pages.evaluate.figures import MethodsCard, RocCard, interval_range, interval_tables
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -283,15 +284,15 @@ def test_words_hold_the_numbers():
 
 
 def test_every_method_and_card_has_its_look_and_words():
-    assert set(ROC_STYLES) == set(METHODS) == set(MethodsCard().by_method) == set(error_figure().curves)
+    assert set(ROC_STYLES) == set(METHODS) == set(MethodsCard().by_method)
     assert set(WEAKENED) - {"none"} == set(own.TARGETS)
     looks = [(s.color, s.dash) for s in ROC_STYLES.values()]
     assert len(set(looks)) == len(looks)
 
 
-def test_interval_figure_counts_what_holds():
-    figure = IntervalFigure()
-    held = figure.show(0.9, 0.8, np.array([0.81, 0.9]), np.array([0.7, 0.85]), np.array([0.85, 0.95]))
-    assert held == 1
-    assert figure.true.location == 0.9
-    assert figure.plot.x_range.start < 0.7
+def test_intervals_that_hold_the_area_of_the_bins_are_green():
+    areas = np.array([0.81, 0.9]), np.array([0.7, 0.85]), np.array([0.85, 0.95])
+    tables = interval_tables({"true": {"roc_auc": 0.9}, "binned": 0.8, "areas": areas})
+    assert tables["rows"]["color"].tolist() == [GREEN, VERMILION]
+    assert tables["true"]["x"] == (0.9, 0.9)
+    assert interval_range(0.9, *areas[1:])[0] < 0.7

@@ -42,11 +42,11 @@ def test_only_chosen_methods_have_a_small_figure(alone):
         return {method for method, pane in card.panes.items() if pane.visible and card.by_method[method].plot.visible}
 
     assert seen() == {"laplace", "fixed-space"}
-    assert len(alone.read("evaluate-roc-laplace")["fpr"]) == len(own.GRID)
+    assert len(alone.read("evaluate-laplace-band")["fpr"]) == len(own.GRID)
     alone.act(evaluate_methods=["histogram"])
     assert seen() == {"histogram"}
-    assert alone.read("evaluate-roc-laplace")["fpr"] == []
+    assert alone.read("evaluate-laplace-band")["fpr"] == []
     # a curve of another ε does not stay
-    before = alone.read("evaluate-roc-histogram")["mid"]
+    before = alone.read("evaluate-histogram-band")["mid"]
     alone.act(epsilon=1.0)
-    assert alone.read("evaluate-roc-histogram")["mid"] != before
+    assert alone.read("evaluate-histogram-band")["mid"] != before

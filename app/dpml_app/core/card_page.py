@@ -18,7 +18,6 @@ from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
-from dpml_app.drawing.still import still
 from dpml_app.jobs import ANSWERS, Pool, Task
 from dpml_app.settings import Shared
 
@@ -88,13 +87,6 @@ class CardPage(PlacedCards[V, F]):
         # also when a person cancels what is computed
         self.work.progress.state.on_change("data", self._on_progress)
         settings.param.watch(self._on_change, self.names)
-
-    def still(self) -> str:
-        return still(self.cards[self.main_card].plots[0], self.still_steps())
-
-    def still_steps(self) -> Mapping[float, str]:
-        """Return where the line of the still picture can be dragged to, and what is said of it there."""
-        return {}
 
     @classmethod
     def can_pin(cls) -> bool:

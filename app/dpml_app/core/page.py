@@ -16,7 +16,6 @@ from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
-from dpml_app import compat
 from dpml_app.core.card import BOX_STYLE, WHOLE, Slot
 from dpml_app.core.pins import Pins
 from dpml_app.core.values import PageValues
@@ -44,9 +43,25 @@ _FLUSHING: WeakSet[Document] = WeakSet()
 
 
 @contextmanager
+def adding_models(doc: Document | None) -> Iterator[None]:
+    """Gather a document's models once, after all of them were added.
+
+    Bokeh's `freeze` gathers also if no model was added, and stays on after an error, which is raised after it here.
+    """
+    error: BaseException | None = None
+    with nullcontext() if doc is None else doc.models.freeze():
+        try:
+            yield
+        except BaseException as raised:
+            error = raised
+    if error is not None:
+        raise error
+
+
+@contextmanager
 def one_message(doc: Document | None) -> Iterator[None]:
-    """Send all changes to a document as one message, and gather its models at most once."""
-    with pn.io.hold(doc), nullcontext() if doc is None else compat.gathered_once(doc.models):
+    """Send all changes to a document as one message."""
+    with pn.io.hold(doc):
         yield
     source = None if doc is None else doc.get_model_by_name(FLUSH)
     if doc is not None and source is not None and doc not in _FLUSHING:
@@ -127,10 +142,6 @@ class BasePage:
     def datasets(self) -> tuple[str, ...]:
         """The data sets that the page can show; empty: any."""
         return ()
-
-    def still(self) -> str:
-        """Return a picture of what is known already, which stands in the document until the page itself is there."""
-        return ""
 
     def show_risk(self) -> None:
         """Say what ε hides."""

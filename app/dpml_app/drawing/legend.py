@@ -28,8 +28,6 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.styles import BAND_ALPHA, Style
 
-# pixels of a row
-ROW = 24
 # the legend has hidden or shown its samples; the renderers that they stand for follow
 CLICKED = "for (const one of shown[items.indexOf(cb_obj.item)] ?? []) { one.visible = !one.visible }"
 # paint the plot when an item is renamed, hidden or shown; by name, because a reference would be watched

@@ -23,7 +23,14 @@ from dpml_app.drawing.figure import script
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.audit import compute, text
 from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues, Claim
-from dpml_app.pages.audit.figures import AttackFigure, BoundFigure, ClaimsFigure, OutputFigure
+from dpml_app.pages.audit.figures import (
+    ClaimsFigure,
+    OutputFigure,
+    attack_figure,
+    attack_tables,
+    bound_figure,
+    show_bounds,
+)
 from dpml_app.pages.audit.lesson import FIGURES, lesson_plot
 
 EDITOR_STYLE, VERDICT_STYLE = script("pages/audit/editor.css"), script("pages/audit/verdict.css")
@@ -230,15 +237,12 @@ class OutputCard(AuditCard):
 class AttackCard(AuditCard):
     """The attacker's ROC curve of the latest step, in the region that the claim allows."""
 
-    draw = AttackFigure
+    draw = attack_figure
     name, title, caption = "attack", "The attacker's ROC curve", text.CAPTIONS["attack"]
 
-    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
-        super().prepare(values, facts, now)
-        self.figure.claim(values.audit_epsilon, AUDITED[values.audit_method].delta)
-
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        self.figure.show(steps[-1])
+        claimed = self.values.audit_epsilon, AUDITED[self.values.audit_method].delta
+        self.figure.show(attack_tables(steps[-1], *claimed))
 
     def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         return text.attack_readout(steps[-1])
@@ -247,30 +251,20 @@ class AttackCard(AuditCard):
 class BoundCard(AuditCard):
     """The bounds of all steps, beside the claim and what is known exactly."""
 
-    draw = BoundFigure
+    draw = bound_figure
     name, title, caption = "bound", "Lower bound on ε", text.CAPTIONS["bound"]
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        self._claim(now)
-
-    def _claim(self, results: Results) -> None:
-        delta = AUDITED[self.values.audit_method].delta
-        exact = exact_of(results).get("epsilon")
-        self.figure.claim(self.values.audit_epsilon, delta, self.values.audit_confidence, exact)
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        self._claim(results)
-        super().show(results, wanted)
+        self.show_steps(steps_of(now), exact_of(now))
 
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        self.figure.show(steps)
+        values, delta = self.values, AUDITED[self.values.audit_method].delta
+        claimed = values.audit_epsilon, delta, values.audit_confidence
+        show_bounds(self.figure, steps, *claimed, exact.get("epsilon"))
 
     def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         return text.bound_readout(steps, values, exact)
-
-    def clear(self) -> None:
-        self.figure.show([])
 
 
 class RecordEditor(JSComponent):

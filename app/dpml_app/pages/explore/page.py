@@ -5,12 +5,13 @@ the chosen setting. Workers compute the curves and the map.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import panel as pn
-from bokeh.models import ColumnDataSource, CustomJS
+from bokeh.models import ColumnDataSource, CustomJS, LinearColorMapper
 
 from dpml.counts import contingency
 from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
@@ -29,20 +30,28 @@ from dpml_app.core.card import (
     kept_but_for,
 )
 from dpml_app.core.card_page import CardPage
-from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
 from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.band import spread
-from dpml_app.drawing.figure import empty, run_script, script
+from dpml_app.drawing.figure import edges, empty, run_script, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.explore import compute, text
 from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_results
-from dpml_app.pages.explore.figures import CUSTOM, CostFigure, MapFigure, Private, RocFigure, SelectionFigure
+from dpml_app.pages.explore.figures import (
+    CUSTOM,
+    CostFigure,
+    Private,
+    SelectionFigure,
+    map_figure,
+    map_tables,
+    roc_figure,
+    roc_tables,
+)
 from dpml_app.pages.explore.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
@@ -273,7 +282,7 @@ class SelectionCard(Card[ExploreValues, BinaryFacts]):
 class RocCard(Card[ExploreValues, BinaryFacts]):
     """Exact and private ROC curves of one custom model."""
 
-    draw = RocFigure
+    draw = roc_figure
     name, title, caption = "roc", "Private ROC curve", text.CAPTIONS["roc"]
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
@@ -284,23 +293,29 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self.figure.grey(not results)
         for curves in results.values():
-            self.figure.show(curves)
+            self.figure.show(roc_tables(curves))
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         curves = results.get(("roc", DEFERRED))
         return "Computing…" if curves is None else text.roc_readout(curves)
 
 
-class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
+class MapCard(Card[ExploreValues, BinaryFacts]):
     """Mean accuracy over ε and number of features, one task a row."""
 
-    draw = MapFigure
+    draw = map_figure
+    # the rows that are shown
+    _rows: Mapping[int, np.ndarray] = MappingProxyType({})
     name, title, caption = "map", "Number of features", text.CAPTIONS["map"]
 
     def lay_out(self, facts: BinaryFacts) -> None:
-        ends = sorted((facts.majority, facts.non_private))
-        self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
+        low, high = sorted((facts.majority, facts.non_private))
+        self.figure.plot.select_one(LinearColorMapper).update(low=low, high=max(high, low + 0.01))
+        self._ladder = feature_ladder(facts.n_features)
+        bottom, top = edges(self._ladder)
+        self.figure.plot.y_range.update(start=float(bottom[0]), end=float(top[-1]))
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         chosen = Task(compute.custom_accuracy, values.custom_key(values.epsilon))
@@ -313,10 +328,22 @@ class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
         return {("map", t): Task(compute.map_row, values.map_key(t)) for t in ladder}
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self.figure.current.data = {"epsilon": [values.epsilon], "n_features": [values.n_features]}
+        self.figure.sources["current"].data = {"epsilon": [values.epsilon], "n_features": [values.n_features]}
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        rows = {place: result for (series, place), result in results.items() if series == "map"}
+        self.figure.grey(not rows)
+        if rows and (rows.keys() != self._rows.keys() or any(rows[t] is not self._rows[t] for t in rows)):
+            self._rows = rows
+            current = self.figure.sources["current"].data
+            self.figure.show({**map_tables(SWEEP_EPSILONS, rows, self._ladder), "current": current})
+
+    def clear(self) -> None:
+        self._rows = {}
+        super().clear()
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
-        best = self.figure.best.data
+        best = self.figure.sources["best"].data
         return text.map_readout(values, best, results["chosen", IMMEDIATE]) if len(best["epsilon"]) else ""
 
 
@@ -368,11 +395,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
             self._read_out(self.main_card, main_card.readout(values, facts, results[self.main_card]))
         main_card.figure.begin(values.epsilon)
         self.show_risk()
-
-    def still_steps(self) -> Mapping[float, str]:
-        curve = self._picture.figure.curve.data
-        points = zip(curve["epsilon"], curve["mean"], curve["best"], strict=True)
-        return {e: f"ε = {e:g} costs {max(100 * (best - mean), 0):.1f} percentage points" for e, mean, best in points}
 
     def side(self) -> list[Any]:
         return [self.headline, *super().side()]
