@@ -1,6 +1,7 @@
 """Parts of the default classifier: places, bins, counts and weights against naive references, and its public rule."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -50,6 +51,7 @@ from dpml.classifiers.automatic.tables import (
     scores_of_counts,
     shrunken,
     shrunken_rates,
+    started_lambda,
     started_table,
 )
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
@@ -305,6 +307,11 @@ def test_cut_points_share_the_mass_and_refine():
     few, _ = np.histogram(values, bins=cell_edges(0, 256, 32))
     padded = np.append(few, np.zeros(32 - len(few)))
     assert [len(level) for level in quantile_levels(padded, 1e-9, 0.0, 256.0)] == [1, 3, 7]
+
+
+def test_regulariser_follows_the_noise_of_the_relation():
+    of = partial(started_lambda, 0.5, OneHotNorm(1.0, (3, 4)), deviations=2.0)
+    assert of(relation="replace-one") == pytest.approx(2 * of(relation="add-remove"))
 
 
 def test_margins_of_cells_stay_within_the_bound_of_a_record():
