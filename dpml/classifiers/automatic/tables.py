@@ -27,6 +27,7 @@ from dpml.classifiers.automatic.plan import Plan
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
 from dpml.classifiers.grid.cells import consistent
 from dpml.classifiers.linear import ClippedLogistic, order_covariance, release_classes, release_objective
+from dpml.classifiers.linear.coded import CodedRows
 from dpml.classifiers.linear.descent import release_approximate_minima
 from dpml.classifiers.linear.perturbation import class_signs
 from dpml.classifiers.linear_models import row_log_softmax
@@ -123,8 +124,9 @@ def other_attributes(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
 def group_counts(groups: Any, codes: Any, layout: Layout, n_classes: int) -> FloatArray:
     """Count the records of each class in each group of each attribute, shape (C, columns). Exact: private."""
     width = int(sum(layout.sizes))
-    flat = (codes[:, None] * width + groups).ravel()
-    return np.bincount(flat, minlength=n_classes * width).reshape(n_classes, width).astype(float)
+    rows = codes * width
+    counts = sum(np.bincount(rows + column, minlength=n_classes * width) for column in groups.T)
+    return np.asarray(counts, dtype=float).reshape(n_classes, width)
 
 
 # ---- counts ---------------------------------------------------------------------------------------------------------
@@ -225,17 +227,12 @@ def scores_of_counts(
 
 
 @statistic
-def _started_rows(groups: NDArray[np.intp], offset: FloatArray | None, layout: Layout, length: float) -> FloatArray:
-    table = np.ones((len(groups), sum(layout.sizes[a] - 1 for a in layout.divided) + 1 + (offset is not None)))
-    row = 0
-    for a in layout.divided:
-        d = layout.sizes[a]
-        table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
-        row += d - 1
+def _started_rows(groups: NDArray, offset: FloatArray | None, layout: Layout, length: float) -> CodedRows:
+    scalars = np.full((len(groups), 1 if offset is None else 2), 1 / length)
     if offset is not None:
-        table[:, row] = offset
-    table /= length
-    return table
+        np.divide(offset, length, out=scalars[:, 0])
+    codes = [groups[:, a] - int(layout.starts[a]) for a in layout.divided]
+    return CodedRows.merged(codes, [contrasts(layout.sizes[a]) / length for a in layout.divided], scalars)
 
 
 @statistic
