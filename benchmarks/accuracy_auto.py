@@ -74,8 +74,8 @@ def encoded(data: JudgedSet) -> tuple[Any, Any, Any]:
     """Return binary records of training and test, and their schema."""
     if data.encoding is None:
         return data.train, data.test, data.schema
-    X = [data.encoding.transform(part, "clip") for part in (data.train, data.test)]
-    binary = data.encoding.binary_schema
+    X = [data.encoding.transform(part) for part in (data.train, data.test)]
+    binary = data.encoding.encoded_schema
     facts = {"classes": data.schema.classes, "n_lower": data.schema.n_lower, "row_bound": binary.row_bound}
     return X[0], X[1], type(binary)(binary.features, **facts)
 

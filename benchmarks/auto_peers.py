@@ -80,7 +80,7 @@ def unit_records(data: JudgedSet) -> tuple[Any, Any]:
     """Return training and test records with a constant, each divided by its own length."""
     parts = [data.train, data.test]
     if data.encoding is not None:
-        parts = [data.encoding.transform(part, "clip") for part in parts]
+        parts = [data.encoding.transform(part) for part in parts]
     scaled = []
     for part in parts:
         table = sparse.csr_array(part, dtype=float)
@@ -143,7 +143,7 @@ def mst_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
     if len(np.unique(y)) < 2:
         found[:, y[0]] = 1.0
         return found
-    X, test = (data.encoding.transform(part, "clip") for part in (published, data.test))
+    X, test = (data.encoding.transform(part) for part in (published, data.test))
     return with_all_classes(PlainLogistic(max_iter=300).fit(X, y), test, data.schema.n_classes)
 
 

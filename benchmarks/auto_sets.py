@@ -73,7 +73,7 @@ def _generated(name: str) -> JudgedSet:
     cuts = {f.name: list(f.taxonomy.values[1:-1]) for f in features if f.kind == "numeric"}
     tables = [part.reset_index(drop=True) for part in (table[:N_TRAIN], table[N_TRAIN:])]
     return JudgedSet(
-        name, tables[0], labels[:N_TRAIN], tables[1], labels[N_TRAIN:], schema, BinaryEncoding(schema, cuts)
+        name, tables[0], labels[:N_TRAIN], tables[1], labels[N_TRAIN:], schema, BinaryEncoding(schema, cuts, "clip")
     )
 
 
@@ -96,7 +96,7 @@ def _more(name: str) -> JudgedSet:
     ]
     schema = Schema(tuple(features), classes, n_lower=facts["n_lower"])
     tables = [part[schema.feature_names] for part in parts]
-    return JudgedSet(name, tables[0], y_train, tables[1], y_test, schema, BinaryEncoding(schema, cuts))
+    return JudgedSet(name, tables[0], y_train, tables[1], y_test, schema, BinaryEncoding(schema, cuts, "clip"))
 
 
 def _words(column: pd.Series) -> sparse.csr_array:

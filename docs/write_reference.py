@@ -97,6 +97,7 @@ TASKS = {
         "tables.safe_csv",
         "datasets.load",
         "encoding.BinaryEncoding",
+        "encoding.MixedEncoding",
     ),
     "Add noise": (
         "mechanisms.Laplace",
@@ -116,6 +117,7 @@ TASKS = {
     ),
     "Audit a claim": (
         "testing.check_private_estimator",
+        "testing.expected_failed_checks",
         "audit.audit",
         "audit.audit_one_run",
         "audit.recorded_cost",

@@ -6,14 +6,14 @@ itself, so a later release keeps its ε per record. No scale, bin or bound is ta
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidSchema, shown
@@ -25,6 +25,7 @@ from dpml.schema.cells import read_frame
 __all__ = [
     "SHARE_GRID",
     "BinaryEncoding",
+    "MixedEncoding",
     "columns_of",
     "cut_rows",
     "share_rows",
@@ -49,8 +50,190 @@ def interval_names(name: str, cuts: Sequence[float]) -> list[str]:
     return [f"{name}<{points[0]}", *middle, f"{name}>={points[-1]}"]
 
 
-@dataclass(frozen=True)
-class BinaryEncoding:
+@dataclass(eq=False, repr=False)
+class MixedEncoding(TransformerMixin, BaseEstimator):
+    """Encode a table of categories and numbers as numbers, by public metadata alone.
+
+    A categorical attribute gets a 0/1 column for each category of its public domain, in the data or not. A numeric
+    attribute with public cut points gets one for each interval between them (`numpy.digitize`). Other numbers, and
+    binary attributes, stay as they are.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public metadata of the raw table.
+    cuts : mapping of str to sequence of float, optional
+        Cut points of numeric attributes, increasing. By default, those that the schema states (`Feature.cuts`).
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its domain. A release needs "clip", so that no record can raise an error.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of attributes of the raw table.
+    feature_names_in_ : ndarray of str
+        Names of the attributes, only if `fit` saw a DataFrame.
+
+    Raises
+    ------
+    InvalidSchema
+        Cut points do not increase, or `cuts` names an attribute that is not numeric.
+
+    See Also
+    --------
+    BinaryEncoding : Encodes a table as 0/1 columns only.
+
+    Notes
+    -----
+    Privacy: ε = 0, as `fit` learns nothing from the records. δ = 0. Relation: any, because `transform` treats each
+    record by itself, so neighbouring tables stay neighbours. Sensitivity: that of the next step.
+
+    So it can precede a private classifier in a Pipeline or ColumnTransformer. Pass `encoded_schema` to the classifier.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from dpml.classifiers import LinearClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"age": rng.uniform(0, 100, 3000), "job": rng.choice(["cook", "judge"], 3000)})
+    >>> y = (X["age"] > 40).to_numpy().astype(int)
+    >>> raw = Schema([Feature("age", "numeric", lower=0, upper=100), Feature("job", "categorical", ("cook", "judge"))])
+    >>> encoding = MixedEncoding(raw)
+    >>> encoding.get_feature_names_out().tolist()
+    ['age', 'job=cook', 'job=judge']
+    >>> model = make_pipeline(encoding, LinearClassifier(1.0, schema=encoding.encoded_schema, random_state=0))
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
+    True
+    """
+
+    schema: Schema
+    cuts: Mapping[str, Sequence[float]] | None = None
+    on_invalid: str = "raise"
+
+    def _cut_points(self) -> dict[str, tuple[float, ...]]:
+        """Return the checked cut points of each number that is cut."""
+        numeric = {f.name: f for f in self.schema.features if f.kind == "numeric"}
+        stated = {name: f.taxonomy.values[1:-1] for name, f in numeric.items() if f.levels is not None}
+        given = self.cuts or {}
+        cuts = {name: tuple(check_number(c, f"cuts of {name!r}") for c in points) for name, points in given.items()}
+        for name in set(cuts) - set(numeric):
+            raise InvalidSchema("cuts", name, "given for numeric attributes only")
+        for name, points in cuts.items():
+            if not points or any(low >= high for low, high in pairwise(points)):
+                raise InvalidSchema(f"cuts of {name!r}", points, "one or more increasing numbers")
+        return {**stated, **cuts}
+
+    @property
+    def encoded_schema(self) -> Schema:
+        """Public metadata of the encoded table. Its classes and numbers of rows are those of the raw table."""
+        cuts, features = self._cut_points(), []
+        for f in self.schema.features:
+            if f.kind == "binary" or (f.kind == "numeric" and f.name not in cuts):
+                features.append(f)
+                continue
+            # a name holds a category or a cut point: what marks these marks the column
+            marks: dict[str, Any] = {"data_derived": bool(f.data_derived)}
+            marks["confirmed"] = bool(f.confirmed) and not f.data_derived
+            names = interval_names(f.name, cuts[f.name]) if f.kind == "numeric" else _category_names(f)
+            features += [Feature(name, block=f.name, exhaustive=True, **marks) for name in names]
+        return replace(self.schema, features=tuple(features), row_bound=None)  # type: ignore[arg-type]  # its default
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the parameters. Nothing is learned from the records.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, number of attributes)
+            The raw table.
+        y : object, optional
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        names = np.asarray(self.schema.feature_names, dtype=object)
+        self.n_features_in_ = len(names)
+        self.__dict__.pop("feature_names_in_", None)
+        if isinstance(self._raw(X), pd.DataFrame) and hasattr(X, "columns"):
+            self.feature_names_in_ = names
+        _ = self.encoded_schema  # checks the cut points and the names of columns
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Encode a raw table.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, number of attributes or more)
+            The raw table. Columns of a DataFrame are looked up by name, and others (a label, for example) are ignored.
+            Those of an array have the schema's order.
+
+        Returns
+        -------
+        ndarray of float of shape (n, D)
+            The encoded table, or a DataFrame after ``set_output(transform="pandas")``.
+
+        Raises
+        ------
+        InvalidData
+            A column is missing, or (``on_invalid="raise"``) a value is outside its domain. The message names the
+            column and the value.
+        """
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        frame, cuts = self._raw(X), self._cut_points()
+        encoded = np.zeros((len(frame), self.encoded_schema.n_features))
+        rows, start = np.arange(len(frame)), 0
+        for f in self.schema.features:
+            if f.name not in frame.columns:
+                raise InvalidData(f"column {shown(f.name)} is missing: the table must have it, with {f.domain}")
+            values = frame[f.name].to_numpy()
+            if f.kind == "categorical":
+                encoded[rows, start + f.positions(values, self.on_invalid)] = 1
+                start += len(f.categories or ())
+            elif f.name in cuts:
+                encoded[rows, start + np.digitize(f.clean(values, self.on_invalid), cuts[f.name])] = 1
+                start += len(cuts[f.name]) + 1
+            else:
+                encoded[:, start] = f.clean(values, self.on_invalid)
+                start += 1
+        return encoded
+
+    def _raw(self, X: Any) -> pd.DataFrame:
+        """Return a table as a DataFrame, whose columns have the schema's names if `X` has none."""
+        X = read_frame(X)
+        if isinstance(X, pd.DataFrame):
+            return X
+        names = self.schema.feature_names
+        frame = pd.DataFrame(X.toarray() if sparse.issparse(X) else X)
+        if frame.shape[1] != len(names):
+            raise InvalidData(f"X has {frame.shape[1]} columns: the schema has {len(names)}")
+        return frame.set_axis(names, axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the encoded columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Ignored: the schema has the names of the attributes.
+
+        Returns
+        -------
+        ndarray of str
+            Names such as ``'job=cook'``, ``'age<25'`` and ``'age'``.
+        """
+        return np.asarray(self.encoded_schema.feature_names, dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return accept_any_cell(tags)
+
+
+class BinaryEncoding(MixedEncoding):
     """Encode a table of categories and numbers as 0/1 columns, one for each category or interval.
 
     A categorical attribute gets a column for each category of its public domain, in the data or not. A numeric
@@ -61,8 +244,17 @@ class BinaryEncoding:
     ----------
     schema : Schema
         Public metadata of the raw table.
-    cuts : mapping of str to sequence of float
-        Cut points of each numeric attribute, increasing.
+    cuts : mapping of str to sequence of float, optional
+        Cut points of each numeric attribute, increasing. By default, those that the schema states (`Feature.cuts`).
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its domain. A release needs "clip", so that no record can raise an error.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of attributes of the raw table.
+    feature_names_in_ : ndarray of str
+        Names of the attributes, only if `fit` saw a DataFrame.
 
     Raises
     ------
@@ -71,98 +263,51 @@ class BinaryEncoding:
 
     See Also
     --------
+    MixedEncoding : Keeps numbers without cut points.
     cut_rows : Keeps a bounded number of ones of each record.
 
     Notes
     -----
-    The constructor reads no data. `transform` treats each record by itself, so neighbouring tables stay neighbours.
+    Privacy: ε = 0, as `fit` learns nothing from the records. δ = 0. Relation: any, because `transform` treats each
+    record by itself, so neighbouring tables stay neighbours. Sensitivity: that of the next step.
 
     Examples
     --------
     >>> raw = Schema((Feature("age", "numeric", lower=0, upper=100), Feature("sex", "categorical", ("f", "m"))))
     >>> encoding = BinaryEncoding(raw, {"age": [18, 65]})
-    >>> encoding.binary_schema.feature_names
+    >>> encoding.get_feature_names_out().tolist()
     ['age<18', '18<=age<65', 'age>=65', 'sex=f', 'sex=m']
-    >>> encoding.binary_schema.row_bound
+    >>> encoding.encoded_schema.row_bound
     2
     >>> encoding.transform(pd.DataFrame({"age": [65, 17], "sex": ["f", "m"]}))
     array([[0., 0., 1., 1., 0.],
            [1., 0., 0., 0., 1.]])
+
+    A Pipeline takes the raw table, and its classifier the schema of the encoded one:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from dpml.classifiers import BernoulliNB
+    >>> model = make_pipeline(encoding, BernoulliNB(1.0, schema=encoding.encoded_schema, random_state=0))
+    >>> model.fit(pd.DataFrame({"age": [65, 17] * 500, "sex": ["f", "m"] * 500}), [1, 0] * 500).predict([[70, "f"]])
+    array([1])
     """
 
-    schema: Schema
-    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
-
-    def __post_init__(self):
-        numeric = {f.name for f in self.schema.features if f.kind == "numeric"}
-        cuts = {name: tuple(check_number(c, f"cuts of {name!r}") for c in points) for name, points in self.cuts.items()}
-        for name in [*(set(cuts) - numeric), *(numeric - set(cuts))]:
-            raise InvalidSchema("cuts", name, "given for each numeric attribute, and for no other")
-        for name, points in cuts.items():
-            if not points or any(low >= high for low, high in pairwise(points)):
-                raise InvalidSchema(f"cuts of {name!r}", points, "one or more increasing numbers")
-        object.__setattr__(self, "cuts", cuts)
-
-    @cached_property
-    def binary_schema(self) -> Schema:
-        """Public metadata of the encoded table. Its classes and numbers of rows are those of the raw table."""
-        features: list[Feature] = []
+    def _cut_points(self) -> dict[str, tuple[float, ...]]:
+        cuts = super()._cut_points()
         for f in self.schema.features:
-            if f.kind == "binary":
-                features.append(f)
-            else:
-                # a name holds a category or a cut point: what marks these marks the column
-                marks: dict[str, Any] = {"data_derived": bool(f.data_derived)}
-                marks["confirmed"] = bool(f.confirmed) and not f.data_derived
-                features += [Feature(name, block=f.name, exhaustive=True, **marks) for name in self._column_names(f)]
-        return replace(self.schema, features=tuple(features), row_bound=len(features))
+            if f.kind == "numeric" and f.name not in cuts:
+                raise InvalidSchema("cuts", f.name, "given for each numeric attribute")
+        return cuts
 
-    def _column_names(self, feature: Feature) -> list[str]:
-        if feature.kind == "numeric":
-            return interval_names(feature.name, self.cuts[feature.name])
-        return [f"{feature.name}={category}" for category in feature.categories or ()]
 
-    def transform(self, frame: pd.DataFrame, on_invalid: str = "raise") -> np.ndarray:
-        """Encode a raw table.
+def _category_names(feature: Feature) -> list[str]:
+    return [f"{feature.name}={category}" for category in feature.categories or ()]
 
-        Parameters
-        ----------
-        frame : DataFrame of shape (n, number of attributes or more)
-            The raw table. Columns are looked up by name, and other columns (a label, for example) are ignored.
-        on_invalid : {"raise", "clip"}, default="raise"
-            Treatment of a value outside its domain.
 
-        Returns
-        -------
-        ndarray of float of shape (n, D)
-            Zeros and ones.
-
-        Raises
-        ------
-        InvalidData
-            A column is missing, or (``on_invalid="raise"``) a value is outside its domain. The message names the
-            column and the value.
-        """
-        check_choice(on_invalid, "on_invalid", ON_INVALID)
-        frame = read_frame(frame)
-        X = np.zeros((len(frame), self.binary_schema.n_features))
-        rows, start = np.arange(len(frame)), 0
-        for f in self.schema.features:
-            if f.name not in frame.columns:
-                raise InvalidData(f"column {shown(f.name)} is missing: the table must have it, with {f.domain}")
-            values = frame[f.name].to_numpy()
-            if f.kind == "binary":
-                X[:, start] = f.clean(values, on_invalid)
-                start += 1
-                continue
-            X[rows, start + self._codes(f, values, on_invalid)] = 1
-            start += len(f.categories or ()) if f.kind == "categorical" else len(self.cuts[f.name]) + 1
-        return X
-
-    def _codes(self, f: Feature, values: np.ndarray, on_invalid: str) -> np.ndarray:
-        if f.kind == "numeric":
-            return np.digitize(f.clean(values, on_invalid), self.cuts[f.name])
-        return f.positions(values, on_invalid)
+def accept_any_cell(tags: Any) -> Any:
+    """Return scikit-learn's tags of an estimator that takes categories, texts and missing values by its schema."""
+    tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.allow_nan = True
+    return tags
 
 
 @statistic

@@ -12,6 +12,7 @@ from functools import partial
 __all__ = [
     "BudgetExceeded",
     "ConcentratedWeights",
+    "CrowdedBins",
     "DataDamaged",
     "DataNotFound",
     "DpmlError",
@@ -194,6 +195,10 @@ class InvalidTaxonomy(InvalidSchema):
 
 class FactWarning(UserWarning):
     """Public metadata is missing, which costs accuracy, or records of a simulation do not fit the stated metadata."""
+
+
+class CrowdedBins(FactWarning):
+    """Released counts show that nearly all records of a column lie in one bin, so that a model cannot see it."""
 
 
 class ConcentratedWeights(UserWarning):

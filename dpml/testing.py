@@ -30,7 +30,7 @@ from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, MissingExtra, NoSecureSampler, NotPrivate
 from dpml.schema import Feature, Schema
 
-__all__ = ["CHECKS", "check_private_estimator"]
+__all__ = ["CHECKS", "check_private_estimator", "expected_failed_checks"]
 
 # A budget that no check exhausts
 LARGE = 1e9
@@ -719,3 +719,86 @@ def _result(check: Callable[[_Subject], None], subject: _Subject) -> tuple[str, 
     except Exception as error:
         return "failed", f"{type(error).__name__}: {error}"
     return "passed", ""
+
+
+# ---- scikit-learn's own checks --------------------------------------------------------------------------------------
+
+_MESSAGE = "the error has another message than scikit-learn's"
+_LABELS = "the classes are those of the schema, 0 and 1 by default, and labels of the check are others"
+_FEW = "the number of records is private, so a table of few or no records can be fitted"
+_CLIPPED = "a release may not raise an error for a value of the data, so it is clipped"
+# the failures of a classifier that clips what no schema states
+_EXPECTED = {
+    "check_classifier_data_not_an_array": "a table is an array, a sparse matrix, a DataFrame or a list of records",
+    "check_classifiers_classes": _LABELS,
+    "check_classifiers_one_label": "whether a class is present is private, so noise may predict the other class",
+    "check_classifiers_regression_target": _LABELS,
+    "check_classifiers_train": _LABELS,
+    "check_complex_data": _CLIPPED,
+    "check_dtype_object": _CLIPPED,
+    "check_estimator_sparse_array": _LABELS,
+    "check_estimator_sparse_matrix": _LABELS,
+    "check_estimators_empty_data_messages": _FEW,
+    "check_estimators_nan_inf": _CLIPPED,
+    "check_fit2d_predict1d": _MESSAGE,
+    "check_n_features_in_after_fitting": _MESSAGE,
+    "check_requires_y_none": _MESSAGE,
+    "check_supervised_y_2d": "labels have one dimension",
+    "check_supervised_y_no_nan": _CLIPPED,
+}
+# and of one that raises an error instead
+_WITHOUT_SCHEMA = (
+    "check_decision_proba_consistency",
+    "check_dict_unchanged",
+    "check_dont_overwrite_parameters",
+    "check_estimator_sparse_tag",
+    "check_estimators_dtypes",
+    "check_estimators_fit_returns_self",
+    "check_estimators_overwrite_params",
+    "check_estimators_pickle",
+    "check_f_contiguous_array_estimator",
+    "check_fit2d_1feature",
+    "check_fit2d_1sample",
+    "check_fit_check_is_fitted",
+    "check_fit_idempotent",
+    "check_fit_score_takes_y",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_n_features_in",
+    "check_pipeline_consistency",
+    "check_positive_only_tag_during_fit",
+    "check_readonly_memmap_input",
+)
+
+
+def expected_failed_checks(estimator: Any) -> dict[str, str]:
+    """Return the checks of scikit-learn that a private classifier may fail, with reasons.
+
+    scikit-learn's checks state no public metadata. A classifier without a schema takes all columns as binary and the
+    classes as 0 and 1, so with ``on_invalid="raise"`` most tables of the checks raise an error.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier of this library without a schema.
+
+    Returns
+    -------
+    dict of str to str
+        The reason by the name of a check, for `expected_failed_checks` of
+        `sklearn.utils.estimator_checks.check_estimator`.
+
+    See Also
+    --------
+    check_private_estimator : Checks that an estimator is private.
+
+    Examples
+    --------
+    >>> from dpml.classifiers import BernoulliNB
+    >>> expected_failed_checks(BernoulliNB(1.0, on_invalid="clip"))["check_supervised_y_2d"]
+    'labels have one dimension'
+    """
+    if estimator.on_invalid == "clip":
+        return dict(_EXPECTED)
+    reason = "no schema was given, so a value other than 0 and 1 is an error: pass on_invalid='clip'"
+    return {**_EXPECTED, **dict.fromkeys(_WITHOUT_SCHEMA, reason)}

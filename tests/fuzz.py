@@ -138,13 +138,13 @@ def a_selection_transforms(rng, secure):
 
 def an_encoding(rng, secure):
     schema = pick(rng, [MIXED, NUMERIC])
-    encoding = BinaryEncoding(schema, {"n": (0.5, 3)})
+    encoding = BinaryEncoding(schema, {"n": (0.5, 3)}, on_invalid="clip")
     n = size(rng)
     X = table(rng, pick(rng, FRAMES), n, schema.feature_names)
 
     def call():
-        found = encoding.transform(X, "clip")
-        assert found.shape == (n, encoding.binary_schema.n_features)
+        found = encoding.transform(X)
+        assert found.shape == (n, encoding.encoded_schema.n_features)
         assert set(found.ravel()) <= {0.0, 1.0}
 
     return f"BinaryEncoding of {type(X).__name__} of {n}", call

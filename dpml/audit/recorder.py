@@ -41,7 +41,7 @@ from scipy import sparse
 from dpml._validate import check_integer, check_number
 from dpml.audit.exact import epsilon_without_pure
 from dpml.budget import Budget
-from dpml.exceptions import DpmlError, FactWarning, InvalidParameter
+from dpml.exceptions import CrowdedBins, DpmlError, FactWarning, InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.boundary import EVERYTHING, NOTHING, Loss
 from dpml.mechanisms.private import Private, opened
@@ -188,8 +188,8 @@ def _note_warnings(stack: contextlib.ExitStack, trace: Effects) -> None:
             shown(message, category, filename, line, *more)
             return
         trace.warned.append((message, category, filename, line))
-        # what a demonstration tells the person who holds the records; a release says none of it
-        if not issubclass(category, FactWarning):
+        # what a demonstration tells the person who holds the records; a release says none of it but what it released
+        if not issubclass(category, FactWarning) or issubclass(category, CrowdedBins):
             trace.note("warning", category.__qualname__, str(message))
 
     warnings.showwarning = note  # type: ignore[assignment]
@@ -719,9 +719,9 @@ def recorded_cost(
         ``call(data)`` may fit, predict, transform or draw a curve, with this library's estimators and functions,
         alone, nested or in a scikit-learn Pipeline. Its results are compared too: with equal releases they must be
         equal for both data sets, to the bit and with everything that they hold, and so must its warnings (but for
-        `FactWarning`, of simulations), its output, its log records, and the files that it writes. Create the
-        estimators inside the call, with any `random_state`. In the main thread the working directory is an empty
-        folder during the call.
+        `FactWarning`, of simulations, apart from `CrowdedBins`), its output, its log records, and the files that it
+        writes. Create the estimators inside the call, with any `random_state`. In the main thread the working directory
+        is an empty folder during the call.
     data, neighbour : object
         Two data sets that differ by one record. In tables with labels, tuples (X, y), it may be any record. A call that
         asks for public randomness for each record sees it moved to the end, so that the records that both hold receive

@@ -1,6 +1,6 @@
 """Base classes of the classifiers: checks against the schema, prediction, and no exact score of a release."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._arrays import FloatArray
 from dpml.classifiers.linear_models import row_log_softmax
+from dpml.encoding import accept_any_cell
 from dpml.estimators.base import PrivateEstimator, has_exact_score
 from dpml.schema import Schema
 
@@ -24,6 +25,8 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     """
 
     classes_: NDArray
+    # True if a schema may state categorical features, and so texts
+    _takes_any_cell: ClassVar[bool] = False
 
     def _learned_facts(self, schema: Schema, named: bool) -> None:
         super()._learned_facts(schema, named)
@@ -78,7 +81,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        return tags
+        return accept_any_cell(tags) if self._takes_any_cell else tags
 
 
 class ProbabilisticClassifier(PrivateClassifier):

@@ -6,7 +6,7 @@ the exponential mechanism over classes. Each label costs ε.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,6 +242,8 @@ class PrivatePredictionNB(PrivatePrediction):
     >>> bool(model.score(data.X_test, data.y_test) > 0.7)
     True
     """
+
+    _takes_any_cell: ClassVar[bool] = True
 
     n_bins: int | None = None
     pseudocount: float | None = None

@@ -309,7 +309,7 @@ def _tabular(name: str, facts: dict[str, Any], raw: Raw) -> Dataset:
         raise DataDamaged(f"data set {name!r}: {error}") from error
     X_parts = np.split(X, np.cumsum([len(part) for part in parts])[:-1])
     codes = tuple(range(len(labels)))
-    binary = encoding.binary_schema
+    binary = encoding.encoded_schema
     schema = Schema(binary.features, codes, binary.row_bound, binary.n_rows, binary.n_lower)
     more: dict[str, Any] = {}
     if raw.validation is not None:

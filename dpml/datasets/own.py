@@ -82,7 +82,7 @@ def own_dataset(frame: Any, label: str, schema: Schema, *, name: str = "own", ti
     encoding = BinaryEncoding(facts, {f.name: _cuts(f) for f in facts.features if f.kind == "numeric"})
     order = np.random.default_rng(0).permutation(len(codes))
     train, test = np.split(order, [int(SHARE * len(order))])
-    X, binary = encoding.transform(table, "clip"), encoding.binary_schema
+    X, binary = encoding.transform(table), encoding.encoded_schema
     labels = np.empty(len(facts.classes), dtype=object)
     labels[:] = facts.classes
     classes = [{"value": value} for value in facts.classes]

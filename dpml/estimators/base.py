@@ -148,7 +148,7 @@ class PrivateEstimator(BaseEstimator):
         if cls.__doc__:
             cls.__doc__ = with_inherited_entries(cls)
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Fit to private records.
 
         Parameters
@@ -158,12 +158,15 @@ class PrivateEstimator(BaseEstimator):
             its order.
         y : array of shape (n,)
             Labels among the schema's classes.
+        **refused : object
+            No other argument is allowed. `sample_weight` raises an error that gives the reason.
 
         Returns
         -------
         self
             The fitted estimator.
         """
+        refuse_arguments(self, refused)
         X = self._enter(X)
         self._check_common()
         self._check_parameters()
@@ -334,6 +337,20 @@ class PrivateEstimator(BaseEstimator):
         return X
 
 
+def refuse_arguments(model: Any, given: Mapping[str, Any]) -> None:
+    """Raise for any further argument of `fit`, for `sample_weight` with the reason.
+
+    A parameter `sample_weight` would tell scikit-learn's ensembles that they may draw their samples by weights.
+    """
+    name = type(model).__name__
+    for other in given:
+        if other != "sample_weight":
+            raise TypeError(f"{name}.fit() got an unexpected keyword argument {other!r}")
+    if given.get("sample_weight") is not None:
+        reason = "a record of weight w would change what is released w times as much, and the noise covers weight 1"
+        raise InvalidParameter("sample_weight", type(given["sample_weight"]).__name__, f"None for {name}: {reason}")
+
+
 # ---- checks and warnings --------------------------------------------------------------------------------------------
 
 
@@ -369,12 +386,12 @@ def _warn_few(n: int, schema: Schema, refuse: bool) -> None:
     warn(f"{message}, and public rules take that many for granted. {remedy}")
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[FactWarning] = FactWarning) -> None:
     """Warn at the line of the user's call, outside this library and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("dpml.", "sklearn.", "joblib.")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, FactWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_binary(schema: Schema) -> Schema:

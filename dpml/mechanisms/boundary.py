@@ -81,6 +81,7 @@ class Observer(Protocol):
 
 
 _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
+_hidden: ContextVar[bool] = ContextVar("hidden", default=False)
 
 
 @contextmanager
@@ -98,9 +99,25 @@ def observer() -> Observer | None:
     return _observer.get()
 
 
-def unreleased() -> Any:
-    """Return a context for noise that is part of a statistic: its draws are not released and not recorded."""
-    return observe(None)
+@contextmanager
+def _hide() -> Iterator[None]:
+    token = _hidden.set(True)
+    try:
+        yield
+    finally:
+        _hidden.reset(token)
+
+
+def is_hidden() -> bool:
+    """Return whether what is drawn in this thread is not released, so that not even a warning may depend on it."""
+    return _hidden.get()
+
+
+@contextmanager
+def unreleased() -> Iterator[None]:
+    """Enter a context for noise that is part of a statistic: its draws are not released and not recorded."""
+    with observe(None), _hide():
+        yield
 
 
 def l1_distance(first: Any, second: Any) -> float:
@@ -149,10 +166,13 @@ def drawn_by(rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
     return getattr(rng, draw)(*arguments, **({} if size is None else {"size": size}))
 
 
-def best_of_runs(factor: float) -> Any:
-    """Return a context for a random number of runs. Entering it gives a function that returns a context for one run.
+@contextmanager
+def best_of_runs(factor: float) -> Iterator[Callable[[], Any]]:
+    """Enter a context for a random number of runs. Entering it gives a function that returns a context for one run.
 
     Only the best run is released. It costs `factor` times the loss of the most expensive run (`dpml.tuning.stopping`).
     """
     observer = _observer.get()
-    return nullcontext(nullcontext) if observer is None else observer.best_of_runs(factor)
+    runs = nullcontext(nullcontext) if observer is None else observer.best_of_runs(factor)
+    with _hide(), runs as one_run:
+        yield one_run

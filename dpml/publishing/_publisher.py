@@ -58,7 +58,7 @@ class Publisher(OverTaxonomies):
         """The released number of records."""
         raise NotImplementedError
 
-    def fit(self, frame: Any, label: Any) -> Self:
+    def fit(self, frame: Any, label: Any) -> Self:  # type: ignore[override]
         """Release the noisy values that tables are drawn from.
 
         Parameters

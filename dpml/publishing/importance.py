@@ -279,7 +279,7 @@ class ImportanceWeights(PrivateEstimator):
     fit_intercept: bool = True
     pairs: int | str | Sequence[tuple[str, str]] = "public"
 
-    def fit(self, X_private: Any, X_public: Any) -> Self:
+    def fit(self, X_private: Any, X_public: Any) -> Self:  # type: ignore[override]
         """Release the coefficients.
 
         Parameters

@@ -16,7 +16,7 @@ from dpml.budget import Budget, charge
 from dpml.claims import claim
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.encoding import columns_of
-from dpml.estimators.base import PrivateEstimator, has_exact_score
+from dpml.estimators.base import PrivateEstimator, has_exact_score, refuse_arguments
 from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import Private
@@ -123,7 +123,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
 
     classifier: Any = field(default=None, kw_only=False)
 
-    def fit(self, X: Any, y: Any) -> BestSelector:
+    def fit(self, X: Any, y: Any, **refused: Any) -> BestSelector:
         """Select features of private records and fit the classifier to them.
 
         Parameters
@@ -132,12 +132,15 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
             Binary records. Columns of a DataFrame are matched by name.
         y : array of shape (n,)
             Labels among the schema's classes.
+        **refused : object
+            No other argument is allowed. `sample_weight` raises an error that gives the reason.
 
         Returns
         -------
         BestSelector
             The fitted estimator.
         """
+        refuse_arguments(self, refused)
         X = self._enter(X)
         epsilon = check_epsilon(self.epsilon)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)

@@ -41,6 +41,7 @@ from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
+from dpml.estimators.base import refuse_arguments
 from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
@@ -523,7 +524,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
 
     # ---- fit ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any) -> PrivateSearch:
+    def fit(self, X: Any, y: Any, **refused: Any) -> PrivateSearch:
         """Select a candidate on private records and fit it.
 
         Parameters
@@ -532,12 +533,15 @@ class PrivateSearch(PrivateClassifier, _Searched):
             Private records. Columns of a DataFrame are matched by name.
         y : array of shape (n,)
             Labels among the schema's classes.
+        **refused : object
+            No other argument is allowed. `sample_weight` raises an error that gives the reason.
 
         Returns
         -------
         PrivateSearch
             The fitted estimator.
         """
+        refuse_arguments(self, refused)
         X = self._enter(X)
         candidates, costs, gamma = self._settings()
         schema = resolve_schema(self.schema, X)

@@ -1,6 +1,7 @@
 """Parts of the default classifier: places, bins, counts and weights against naive references, and its public rule."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -50,6 +51,7 @@ from dpml.classifiers.automatic.tables import (
     scores_of_counts,
     shrunken,
     shrunken_rates,
+    started_lambda,
     started_table,
 )
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
@@ -165,15 +167,16 @@ def test_records_of_the_started_regression_are_in_the_unit_ball():
     assert table.shape == (100, 7 + 2 + 1 + 1 + 2)
     assert norm.sizes == (8, 3, 2, 2)
     assert norm.sensitivity == pytest.approx(1 / np.sqrt(q))
-    lengths = (table**2).sum(axis=1)
+    rows = table.toarray()
+    lengths = (rows**2).sum(axis=1)
     assert lengths.max() == pytest.approx(1.0)
-    np.testing.assert_allclose(norm.norm(table), 1 / np.sqrt(q))
-    np.testing.assert_allclose(table[:, -1], 1 / np.sqrt(q))
+    np.testing.assert_allclose(norm.norm(rows), 1 / np.sqrt(q))
+    np.testing.assert_allclose(rows[:, -1], 1 / np.sqrt(q))
     # the weights of the groups give a record the score of its row
     theta = np.random.default_rng(0).normal(size=13)
     weights = theta[:-2] @ groups_of
     found = weights[groups].sum(axis=1) + theta[-2] * np.linspace(-1, 1, 100) + theta[-1]
-    np.testing.assert_allclose(found, table @ theta * np.sqrt(q))
+    np.testing.assert_allclose(found, rows @ theta * np.sqrt(q))
 
 
 def test_without_noise_the_weights_minimise_the_clipped_loss():
@@ -184,6 +187,7 @@ def test_without_noise_the_weights_minimise_the_clipped_loss():
     [model] = release_started(records, groups, cell, p, layout, 1e8, rng=np.random.default_rng(0))
     found = model.scores(cell, groups)[:, 0]
     table, norm, _ = started_table(groups, grid_margin(p[1])[cell], layout)
+    table = table.toarray()
     signs = np.where(codes == 1, 1.0, -1.0)
     centre = np.zeros(table.shape[1])
     centre[-2] = 4.0 / norm.sensitivity
@@ -305,6 +309,11 @@ def test_cut_points_share_the_mass_and_refine():
     few, _ = np.histogram(values, bins=cell_edges(0, 256, 32))
     padded = np.append(few, np.zeros(32 - len(few)))
     assert [len(level) for level in quantile_levels(padded, 1e-9, 0.0, 256.0)] == [1, 3, 7]
+
+
+def test_regulariser_follows_the_noise_of_the_relation():
+    of = partial(started_lambda, 0.5, OneHotNorm(1.0, (3, 4)), deviations=2.0)
+    assert of(relation="replace-one") == pytest.approx(2 * of(relation="add-remove"))
 
 
 def test_margins_of_cells_stay_within_the_bound_of_a_record():

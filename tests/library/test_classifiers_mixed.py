@@ -10,7 +10,7 @@ from each_commit import others_in_full
 from sklearn import naive_bayes
 
 from dpml.classifiers import MixedNB
-from dpml.classifiers.naive_bayes.cells import Design, cell_counts, entry_bounds, models_from_cells
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts, default_n_bins, entry_bounds, models_from_cells
 from dpml.classifiers.naive_bayes.mixed import METHODS
 from dpml.classifiers.naive_bayes.moments import NOISES
 from dpml.counts import FACTOR, NoisyCounts
@@ -259,3 +259,9 @@ def test_a_study_without_noise_is_the_non_private_one():
         # the census rule keeps fewer ones than there are only where a feature is binary
         np.testing.assert_allclose(result["accuracy"], exact, atol=0.03)
         assert (result["auc"] > 0.5).all()
+
+
+@pytest.mark.parametrize(("relation", "bins"), [("add-remove", 40), ("replace-one", 28)])
+def test_default_number_of_bins_follows_the_noise(relation, bins):
+    schema = Schema((Feature("age", "numeric", lower=0, upper=100),), (0, 1), n_lower=800)
+    assert default_n_bins(schema, 1.0, relation) == bins

@@ -53,7 +53,8 @@ class Stated:
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
+        # `validate_data` refuses sparse tables and missing values before the classifier sees them
+        tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
 
 

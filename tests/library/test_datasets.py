@@ -200,7 +200,7 @@ def test_generated_sets_have_options_and_seeds():
 
 def test_census_follows_its_tables():
     dataset = load("census", n=40_000, seed=5)
-    schema = dataset.encoding.binary_schema
+    schema = dataset.encoding.encoded_schema
     X = pd.DataFrame(np.vstack([dataset.X_train, dataset.X_test]), columns=schema.feature_names)
     blocks = np.array(schema.blocks)
     for item in dataset.card["attributes"]:

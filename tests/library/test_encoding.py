@@ -1,9 +1,17 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 
-from dpml.encoding import SHARE_GRID, BinaryEncoding, cut_rows, share_rows, unit_scale
+from dpml.classifiers import BernoulliNB, LinearClassifier, LogisticRegression
+from dpml.encoding import SHARE_GRID, BinaryEncoding, MixedEncoding, cut_rows, share_rows, unit_scale
+from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema
 
@@ -17,6 +25,7 @@ RAW = Schema(
     n_rows=3,
 )
 CUTS = {"age": [18, 65]}
+FRAME = pd.DataFrame({"age": [20.0, 70.0], "job": ["cook", "judge"], "retired": [0, 1]})
 
 
 def random_rows(n=200, d=12, seed=0):
@@ -36,10 +45,10 @@ def test_a_cut_point_belongs_to_the_interval_above_it():
 def test_columns_follow_the_domain_not_the_data():
     encoding = BinaryEncoding(RAW, CUTS)
     names = ["age<18", "18<=age<65", "age>=65", "job=?", "job=cook", "job=judge", "retired"]
-    assert encoding.binary_schema.feature_names == names
-    assert encoding.binary_schema.blocks == ["age"] * 3 + ["job"] * 3 + [None]
-    assert encoding.binary_schema.row_bound == 3
-    assert (encoding.binary_schema.classes, encoding.binary_schema.n_rows) == (("no", "yes"), 3)
+    assert encoding.encoded_schema.feature_names == names
+    assert encoding.encoded_schema.blocks == ["age"] * 3 + ["job"] * 3 + [None]
+    assert encoding.encoded_schema.row_bound == 3
+    assert (encoding.encoded_schema.classes, encoding.encoded_schema.n_rows) == (("no", "yes"), 3)
     assert encoding.transform(pd.DataFrame({"age": [1], "job": ["cook"], "retired": [0]})).shape == (1, 7)
 
 
@@ -52,15 +61,15 @@ def test_a_value_outside_the_domain_is_named_or_clipped(column, value, column_of
     encoding = BinaryEncoding(RAW, CUTS)
     with pytest.raises(InvalidData, match=f"'{column}' has the value .*{value}"):
         encoding.transform(frame)
-    X = encoding.transform(frame, on_invalid="clip")
-    assert X[0, encoding.binary_schema.feature_names.index(column_of_one)] == 1
+    X = encoding.set_params(on_invalid="clip").transform(frame)
+    assert X[0, encoding.encoded_schema.feature_names.index(column_of_one)] == 1
     assert X.sum() == 2
 
 
 @pytest.mark.parametrize("cuts", [{}, {"age": []}, {"age": [65, 18]}, {"age": [18, 18]}, {"age": [1], "job": [1]}])
 def test_wrong_cut_points_are_refused(cuts):
     with pytest.raises(InvalidSchema):
-        BinaryEncoding(RAW, cuts)
+        BinaryEncoding(RAW, cuts).fit(FRAME)
 
 
 # ---- fewer ones a record
@@ -176,3 +185,98 @@ def test_shares_add_up_to_the_bound_and_average_the_cuts(kind, row_bound):
     if kind is np.asarray:
         kept = np.mean([cut_rows(X, row_bound, rng=rng) for _ in range(800)], axis=0)
         assert np.abs(kept - dense).max() < 5 * 0.5 / np.sqrt(800) + 1 / SHARE_GRID
+
+
+# ---- as a transformer
+
+ENCODINGS = {"binary": BinaryEncoding(RAW, CUTS), "mixed": MixedEncoding(RAW)}
+
+
+def raw_table(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"age": rng.uniform(0, 100, n), "job": rng.choice(["cook", "judge"], n), "retired": 0})
+    return X, np.where(X["age"] >= 65, "yes", "no")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
+def test_an_encoding_is_cloned_pickled_and_named(encoding):
+    for other in (clone(encoding), pickle.loads(pickle.dumps(encoding)), clone(encoding).fit(FRAME)):
+        np.testing.assert_array_equal(other.transform(FRAME), encoding.transform(FRAME))
+        assert other.get_feature_names_out().tolist() == encoding.encoded_schema.feature_names
+    fitted = clone(encoding).fit(FRAME)
+    assert (fitted.n_features_in_, fitted.feature_names_in_.tolist()) == (3, ["age", "job", "retired"])
+    assert not hasattr(fitted.fit(FRAME.to_numpy()), "feature_names_in_")
+    tags = get_tags(encoding)
+    assert not tags.requires_fit
+    assert tags.input_tags.categorical
+    assert tags.input_tags.string
+    assert tags.input_tags.allow_nan
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
+def test_an_encoding_gives_what_its_schema_states(encoding):
+    named = clone(encoding).set_output(transform="pandas").fit_transform(FRAME)
+    assert named.columns.tolist() == encoding.encoded_schema.feature_names
+    encoding.encoded_schema.check_features(named, "raise")
+    np.testing.assert_array_equal(encoding.transform(FRAME[["retired", "age", "job"]]), named)
+    np.testing.assert_array_equal(encoding.transform(FRAME.to_numpy()), named)
+    np.testing.assert_array_equal(encoding.transform(FRAME.to_numpy().tolist()), named)
+    assert encoding.transform(FRAME[:0]).shape == (0, named.shape[1])
+    with pytest.raises(InvalidData, match="X has 2 columns: the schema has 3"):
+        encoding.transform(FRAME.to_numpy()[:, :2])
+
+
+def test_numbers_without_cuts_stay_numbers():
+    encoding = MixedEncoding(RAW, on_invalid="clip")
+    table = pd.DataFrame({"age": [17.5, 300.0], "job": ["judge", "pilot"], "retired": [0, 1]})
+    np.testing.assert_array_equal(encoding.transform(table), [[17.5, 0, 0, 1, 0], [100, 1, 0, 0, 1]])
+    assert encoding.encoded_schema.feature_names == ["age", "job=?", "job=cook", "job=judge", "retired"]
+    assert encoding.encoded_schema.row_bound == 2
+    assert MixedEncoding(RAW, CUTS).encoded_schema == BinaryEncoding(RAW, CUTS).encoded_schema
+
+
+def test_cuts_of_the_schema_are_the_default():
+    features = [Feature("age", "numeric", lower=0, upper=100, cuts=(18, 65)), *RAW.features[1:]]
+    for kind in (BinaryEncoding, MixedEncoding):
+        encoding = kind(Schema(features))
+        np.testing.assert_array_equal(encoding.transform(FRAME), BinaryEncoding(RAW, CUTS).transform(FRAME))
+        assert encoding.set_params(cuts={"age": [30]}).get_feature_names_out()[0] == "age<30"
+
+
+def test_neighbours_stay_neighbours():
+    X, _ = raw_table(50)
+    for encoding in ENCODINGS.values():
+        whole = encoding.transform(X)
+        np.testing.assert_array_equal(encoding.transform(X.drop(index=7)), np.delete(whole, 7, axis=0))
+
+
+@pytest.mark.parametrize("kind", [LinearClassifier, BernoulliNB, LogisticRegression])
+def test_a_pipeline_classifies_a_raw_table(kind):
+    X, y = raw_table()
+    for encoding in ENCODINGS.values():
+        if kind is BernoulliNB and type(encoding) is MixedEncoding:
+            continue
+        classifier = kind(4.0, schema=encoding.encoded_schema, random_state=0)
+        model = make_pipeline(encoding, classifier)
+        assert model.fit(X, y).score(X, y) > 0.9
+        assert clone(model).fit(X, y).score(X, y) > 0.9
+
+
+def test_a_column_transformer_encodes_a_part():
+    X, y = raw_table()
+    part = Schema(RAW.features[:2], RAW.classes)
+    columns = ColumnTransformer([("raw", BinaryEncoding(part, CUTS), ["age", "job"])], remainder="passthrough")
+    names = ["age<18", "18<=age<65", "age>=65", "job=?", "job=cook", "job=judge", "retired"]
+    columns.set_params(verbose_feature_names_out=False).fit(X, y)
+    assert columns.get_feature_names_out().tolist() == names
+    np.testing.assert_array_equal(columns.transform(X), ENCODINGS["binary"].transform(X))
+
+
+def test_a_private_validation_takes_a_raw_table():
+    X, y = raw_table()
+    encoding = ENCODINGS["binary"]
+    model = make_pipeline(encoding, BernoulliNB(4.0, schema=encoding.encoded_schema))
+    score = private_cross_val_score(
+        model, X, y, 4.0, n_folds=3, classes=("no", "yes"), pos_label="yes", rng=np.random.default_rng(0)
+    )
+    assert score.score > 0.9

@@ -12,7 +12,7 @@ from dpml.evaluation import (
     roc_histogram,
     roc_thresholds,
 )
-from dpml.evaluation.intervals import draw_noise, noise_variance, ratio_interval
+from dpml.evaluation.intervals import draw_noise, macro_auc_intervals, noise_variance, ratio_interval
 
 # ---- uncertainty ---------------------------------------------------------------------------------------------------
 
@@ -102,3 +102,11 @@ def test_a_band_ends_where_every_curve_ends():
     counts = np.array([[90.0, *np.zeros(14), -40.0], np.full(16, 5.0)])
     evaluation = PrivateEvaluation(counts, roc_thresholds(), 1.0, 1.0, "add-remove", "probability")
     assert evaluation.roc_band(n_boot=200).tpr_high[-1] == 1
+
+
+def test_intervals_of_a_mean_area_stay_between_zero_and_one():
+    # the classes are separated the wrong way round, so the noise reaches below 0
+    table = np.zeros((1, 2, 10))
+    table[0, 0, 0] = table[0, 1, 9] = 200.0
+    low, high = macro_auc_intervals([table, table], 3.0, 1.0, 0.95, 200, np.random.default_rng(0))[0]
+    assert 0.0 == low < high < 0.5

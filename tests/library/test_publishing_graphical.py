@@ -17,12 +17,14 @@ from dpml.budget.conversion import zcdp_epsilon, zcdp_rho
 from dpml.classifiers.grid import Records, places_of
 from dpml.exceptions import BudgetExceeded, InvalidParameter, MissingExtra
 from dpml.mechanisms import ExponentialMechanism
+from dpml.mechanisms.source import Source
 from dpml.publishing import graphical
 from dpml.publishing._publisher import drawn_in_order
 from dpml.publishing.graphical import (
     AIM,
     MST,
     Marginal,
+    Spending,
     chained,
     expected_counts,
     independent,
@@ -248,3 +250,10 @@ def test_records_are_drawn_from_the_product():
     # 4 standard errors of the most probable cell
     joint = written_out(factors)
     assert np.abs(found - joint).max() <= 4 * np.sqrt(joint.max() / 200_000)
+
+
+@pytest.mark.parametrize(("relation", "change"), [("add-remove", 1), ("replace-one", 2)])
+def test_noise_on_marginals_is_that_of_their_sensitivity(relation, change):
+    source = Source(np.random.default_rng(0))
+    assert Spending(1.0, 0.0, relation, source).deviation(0.5, 3) == pytest.approx(np.sqrt(2) * 3 * change / 0.5)
+    assert Spending(1.0, 1e-5, relation, source).deviation(0.5, 3) == pytest.approx(np.sqrt(3 * change / (2 * 0.5)))

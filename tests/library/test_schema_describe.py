@@ -230,7 +230,7 @@ def test_a_mark_lasts_through_every_copy_of_a_schema():
     income = schema.features[1]
     assert replace(income, lower=0).data_derived == ("lower",)
     # columns of an encoded table are named after the facts that mark them
-    encoded = BinaryEncoding(schema, {"Age": [40], "income": [5e4]}).binary_schema
+    encoded = BinaryEncoding(schema, {"Age": [40], "income": [5e4]}).encoded_schema
     assert [f.name for f in encoded.features if f.data_derived] == [
         "income<50000", "income>=50000", "city=Oslo", "city=Rome",
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.counts import contingency
 from dpml.datasets import load
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     TopSelector,
@@ -69,6 +69,16 @@ def test_one_attribute_is_enough_only_where_little_is_left(others, few, release)
     assert model.few_ == few
     if not few:
         assert np.mean(model.predict(X) == y) > 0.85  # one attribute alone has 0.49
+
+
+def test_a_release_clips_cells_outside_their_domain():
+    X, y = table(n=500)
+    X = np.array(X)
+    X[0, 0] = 7
+    model = BestSelector(1.0, schema=Schema.binary(8, n_lower=400))
+    with pytest.raises(InvalidData):
+        model.fit(X, y)
+    assert len(model.set_params(release=True).fit(X, y).predict(X[1:])) == 499
 
 
 def test_a_release_takes_no_seed():

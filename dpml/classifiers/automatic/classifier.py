@@ -20,6 +20,7 @@ from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
 from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan
 from dpml.classifiers.automatic.tables import TableModel, release_table
 from dpml.classifiers.automatic.words import release_words
+from dpml.classifiers.crowded_bins import warn_of_crowded
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.counts import FACTOR
@@ -201,7 +202,8 @@ class AutoClassifier(ProbabilisticClassifier):
     Each release depends only on the records and on values that were released before, so the costs add up to ε and δ
     by adaptive composition. The rules read the schema, ε, δ and released values only. A fit releases the values of the
     selected method. If the schema states no number of records, it also releases a noisy one. If the schema leaves it
-    open, it also releases whether records have many ones.
+    open, it also releases whether records have many ones. The warning `dpml.exceptions.CrowdedBins` names columns of
+    which one bin has nearly all records, by released counts alone.
 
     In a Pipeline, ε covers this classifier alone. Combine it only with steps that learn nothing from the records, such
     as a FunctionTransformer with public bounds. Scalers, imputers, encoders, non-private selectors, calibration and
@@ -232,6 +234,7 @@ class AutoClassifier(ProbabilisticClassifier):
     """
 
     _refuses_few: ClassVar[bool] = True
+    _takes_any_cell: ClassVar[bool] = True
 
     delta: float = 0.0
 
@@ -285,6 +288,7 @@ class AutoClassifier(ProbabilisticClassifier):
             self._model_of_table = released
             parts = ["grid"] * (self.plan_.grid_share > 0) + [self.plan_.addition] * (self.plan_.addition != "none")
             self.method_ = " and ".join(parts)
+            warn_of_crowded(released.heaviest_bins())
         elif self.plan_.kind == "words":
             self._linear, self.method_ = released, "words"
         else:

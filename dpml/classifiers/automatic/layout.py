@@ -199,13 +199,14 @@ class Layout:
         return Records(self.places(X), codes, self.schema.n_classes, self.taxonomies)
 
     @statistic
-    def groups(self, places: Any) -> NDArray[np.intp]:
+    def groups(self, places: Any) -> NDArray:
         """Return the column of the additive part in which each record has its one, shape (n, A). Twins have none."""
+        small = np.min_scalar_type(sum(self.sizes))
         columns = [
-            start + attribute.taxonomy.above(attribute.level(self.most_groups))[place]
+            (start + attribute.taxonomy.above(attribute.level(self.most_groups))).astype(small)[place]
             for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)
         ]
-        return np.column_stack(columns).astype(np.intp)
+        return np.column_stack(columns)
 
 
 # fewest and most cells of each histogram: so many, in powers of 2, that there are this many records for each and for

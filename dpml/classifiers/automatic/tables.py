@@ -22,11 +22,13 @@ from scipy.special import log_expit, logit
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_integer, check_relation, check_rng
-from dpml.classifiers.automatic.layout import Layout, histograms, quantile_levels, release_histograms
+from dpml.classifiers.automatic.layout import Layout, cell_edges, histograms, quantile_levels, release_histograms
 from dpml.classifiers.automatic.plan import Plan
+from dpml.classifiers.crowded_bins import HeaviestBin, heaviest_bin, heaviest_of_grid
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
 from dpml.classifiers.grid.cells import consistent
 from dpml.classifiers.linear import ClippedLogistic, order_covariance, release_classes, release_objective
+from dpml.classifiers.linear.coded import CodedRows
 from dpml.classifiers.linear.descent import release_approximate_minima
 from dpml.classifiers.linear.perturbation import class_signs
 from dpml.classifiers.linear_models import row_log_softmax
@@ -35,6 +37,7 @@ from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.norms import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns, repeated, statistic
 from dpml.mechanisms.secure_one_hot import SecureOneHot
+from dpml.schema import Taxonomy
 
 # least ratio of a class' rate to the pooled one
 LEAST_RATIO = 0.05
@@ -123,8 +126,9 @@ def other_attributes(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
 def group_counts(groups: Any, codes: Any, layout: Layout, n_classes: int) -> FloatArray:
     """Count the records of each class in each group of each attribute, shape (C, columns). Exact: private."""
     width = int(sum(layout.sizes))
-    flat = (codes[:, None] * width + groups).ravel()
-    return np.bincount(flat, minlength=n_classes * width).reshape(n_classes, width).astype(float)
+    rows = codes * width
+    counts = sum(np.bincount(rows + column, minlength=n_classes * width) for column in groups.T)
+    return np.asarray(counts, dtype=float).reshape(n_classes, width)
 
 
 # ---- counts ---------------------------------------------------------------------------------------------------------
@@ -225,17 +229,12 @@ def scores_of_counts(
 
 
 @statistic
-def _started_rows(groups: NDArray[np.intp], offset: FloatArray | None, layout: Layout, length: float) -> FloatArray:
-    table = np.ones((len(groups), sum(layout.sizes[a] - 1 for a in layout.divided) + 1 + (offset is not None)))
-    row = 0
-    for a in layout.divided:
-        d = layout.sizes[a]
-        table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
-        row += d - 1
+def _started_rows(groups: NDArray, offset: FloatArray | None, layout: Layout, length: float) -> CodedRows:
+    scalars = np.full((len(groups), 1 if offset is None else 2), 1 / length)
     if offset is not None:
-        table[:, row] = offset
-    table /= length
-    return table
+        np.divide(offset, length, out=scalars[:, 0])
+    codes = [groups[:, a] - int(layout.starts[a]) for a in layout.divided]
+    return CodedRows.merged(codes, [contrasts(layout.sizes[a]) / length for a in layout.divided], scalars)
 
 
 @statistic
@@ -373,6 +372,19 @@ class TableModel:
     layout: Layout
     grid: NoisyGrid
     additive: Additive
+    histogram_bins: tuple[HeaviestBin | None, ...] = ()
+
+    def heaviest_bins(self) -> list[HeaviestBin | None]:
+        """Return the heaviest bin of each number in the released histograms and in the grid."""
+        layout, grid = self.layout, self.grid
+        attributes: list[tuple[Taxonomy, int, int] | None] = []
+        for a in grid.attributes:
+            # the bins of a twin are not the only ones of its number
+            own = layout.attributes[a : a + 1]
+            known = [(each.taxonomy, grid.levels[a], each.level(layout.most_groups)) for each in own]
+            attributes.append(known[0] if known else None)
+        counts = grid.counts.reshape(-1, *grid.shape)
+        return [*self.histogram_bins, *heaviest_of_grid(counts, attributes, grid.scale)]
 
     def log_probabilities(self, X: Any) -> FloatArray:
         """Return log probabilities of the classes for a checked table, shape (n, C)."""
@@ -404,16 +416,21 @@ def cells_of(grid: NoisyGrid, places: Any) -> NDArray[np.intp]:
     return cell
 
 
-def release_bins(layout: Layout, X: Any, plan: Plan, epsilon: float, **noise: Any) -> Layout:
-    """Return the layout with private bins of numbers. Privacy: ε, by `release_histograms`."""
+def release_bins(
+    layout: Layout, X: Any, plan: Plan, epsilon: float, **noise: Any
+) -> tuple[Layout, tuple[HeaviestBin | None, ...]]:
+    """Return the layout with private bins of numbers, and their heaviest cells. Privacy: ε, by `release_histograms`."""
     noisy, scale = release_histograms(histograms(layout, X, plan.n_cells), len(layout.numbers), epsilon, **noise)
-    levels = {}
+    levels, heaviest = {}, []
     for row, a in zip(noisy, layout.numbers, strict=True):
         feature = layout.attributes[a].feature
-        cuts = quantile_levels(row, scale, float(feature.lower or 0), float(feature.upper or 0))
+        bounds = float(feature.lower or 0), float(feature.upper or 0)
+        cuts = quantile_levels(row, scale, *bounds)
         if cuts:
             levels[a] = cuts
-    return layout.with_levels(levels)
+        edges = cell_edges(*bounds, plan.n_cells)
+        heaviest.append(heaviest_bin(feature.name, edges, row[: len(edges) - 1], 1, scale))
+    return layout.with_levels(levels), tuple(heaviest)
 
 
 def release_table(
@@ -437,14 +454,15 @@ def release_table(
     noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
     layout = replace(layout, most_groups=plan.most_groups)
     for_bins, for_grid, for_rest = plan.divided(epsilon)
+    heaviest: tuple[HeaviestBin | None, ...] = ()
     if plan.n_cells:
-        layout = release_bins(layout, X, plan, for_bins, **noise)
+        layout, heaviest = release_bins(layout, X, plan, for_bins, **noise)
     records = layout.records(X, codes)
     grid = no_grid(layout, records.n_classes)
     if plan.grid_share:
         grid = release_grid(records, for_grid, cell_records=plan.cell_records, **noise)
     added = _added(layout, grid, records, plan, for_rest, check_integer(draws, "draws", 1), noise)
-    return [TableModel(layout, grid, additive) for additive in added]
+    return [TableModel(layout, grid, additive, heaviest) for additive in added]
 
 
 def no_grid(layout: Layout, n_classes: int) -> NoisyGrid:

@@ -7,7 +7,7 @@ classifier) use the released values only.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -446,6 +446,8 @@ class GridEstimator(OverTaxonomies):
 
 class TaxonomyClassifier(OverTaxonomies, ProbabilisticClassifier):
     """Base of the classifiers over taxonomies, which define `_probabilities` for a checked table."""
+
+    _takes_any_cell: ClassVar[bool] = True
 
     def _log_probabilities(self, X: Any) -> FloatArray:
         return np.log(self._probabilities(X))

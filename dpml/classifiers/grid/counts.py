@@ -155,6 +155,8 @@ def _added(pool: Pool, last: IntArray, nth: IntArray) -> IntArray:
 MOST_ENTRIES = 1 << 18
 # entries below which one call of numpy.add.reduceat is quicker than one addition for each group
 FEW_ENTRIES = 1 << 13
+# records counted at a time
+ROWS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -321,6 +323,19 @@ def _alike(rows: IntArray) -> list[IntArray]:
     return np.split(order, np.flatnonzero(new) + 1)
 
 
+def _pair_counts(first: NDArray, second: NDArray, n_first: int, n_second: int) -> IntArray:
+    """Return the counts of the pairs of two values, shape (n_first·n_second,), in blocks that fit a cache."""
+    size = n_first * n_second
+    counts = np.zeros(size, dtype=np.intp)
+    step = max(ROWS, 2 * size)
+    for start in range(0, len(first), step):
+        code = first[start : start + step].astype(np.intp)
+        code *= n_second
+        code += second[start : start + step]
+        counts += np.bincount(code, minlength=size)
+    return counts
+
+
 class _Groups(dict):
     """The group of each record by (attribute, level), computed at its first use."""
 
@@ -387,22 +402,19 @@ class _Family:
         records, blocks = self.records, self.blocks
         C = records.n_classes
         checkpoint()
-        code: Any = records.codes.astype(np.int64)
+        code: Any = records.codes.astype(np.int32)
         for j, level in zip(self.attributes, finest, strict=True):
-            code = code * records.taxonomies[j].sizes[level] + self.groups[j, level]
+            code *= records.taxonomies[j].sizes[level]
+            code += self.groups[j, level]
         attribute, levels, size = blocks.attribute[low:high], blocks.level[low:high], blocks.size[low:high]
         ends = np.cumsum(size)
         table = np.empty((1 if self.signed else C, cells, int(ends[-1])), dtype=np.int32)
         counts: Any = None
-        cell = np.empty(len(records.codes), dtype=np.int64)  # one array for all counts
         before, fine = -1, 0
         for b in np.lexsort(np.array([-levels, attribute])).tolist():
             j, at, width = int(attribute[b]), int(levels[b]), int(size[b])
             if j != before:  # its finest level comes first
-                np.multiply(code, width, out=cell)
-                cell += self.groups[j, at]
-                counts = np.bincount(cell, minlength=C * cells * width)
-                counts = counts.reshape(C, cells, width)
+                counts = _pair_counts(code, self.groups[j, at], C * cells, width).reshape(C, cells, width)
                 counts = (counts[1:] - counts[:1] if self.signed else counts).astype(np.int32)
             else:
                 counts = records.rolled(counts, 2, j, fine, at)

@@ -55,6 +55,7 @@ from scipy.special import expit
 from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
+from dpml.classifiers.linear.coded import CodedRows
 from dpml.classifiers.linear.perturbation import (
     SOLVER_SHARE,
     TOLERANCE,
@@ -66,7 +67,16 @@ from dpml.classifiers.linear.perturbation import (
     release_minimum,
     release_secure_minimum,
 )
-from dpml.classifiers.linear.solver import DESCENT, FINEST, FORCING, MAX_HALVINGS, MAX_STEPS, Loss, gradient
+from dpml.classifiers.linear.solver import (
+    DESCENT,
+    FINEST,
+    FORCING,
+    MAX_HALVINGS,
+    MAX_STEPS,
+    Loss,
+    gradient,
+    through,
+)
 from dpml.mechanisms.norms import NormGamma, OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
 
@@ -239,7 +249,8 @@ class PerturbedClasses(PerturbedMinimum):
         X, codes, starts = statistic
         root = order_root(self.noise, self.ordered)
         b = (b - b.mean(axis=1, keepdims=True)) @ root
-        theta = minimise_classes(X @ root, codes, starts, self.reg_lambda, self.tolerance, b, self.loss)
+        X = X.with_root(root) if isinstance(X, CodedRows) else X @ root
+        theta = minimise_classes(X, codes, starts, self.reg_lambda, self.tolerance, b, self.loss)
         return theta.reshape(self.draws, -1)
 
     def _lengths(self, z: FloatArray) -> tuple[float, float]:
@@ -251,7 +262,7 @@ class PerturbedClasses(PerturbedMinimum):
 
 
 def minimise_classes(
-    X: FloatArray,
+    X: Any,
     codes: Any,
     starts: FloatArray,
     reg_lambda: float,
@@ -264,7 +275,7 @@ def minimise_classes(
     The method is that of `dpml.classifiers.linear.solver`, a draw at a time: each starts at the last one's minimiser.
     """
     target = np.asarray(codes), starts
-    axes = np.linalg.eigh(X.T @ X)
+    axes = np.linalg.eigh(X.square(np.ones(X.shape[0])) if isinstance(X, CodedRows) else X.T @ X)
     theta, all_theta = np.zeros(linear.shape[1:]), np.empty(linear.shape)
     with np.errstate(all="ignore"):  # a non-finite number fails every test and is never kept
         for k, b in enumerate(linear):
@@ -273,7 +284,7 @@ def minimise_classes(
 
 
 def _descend(X, target, loss, reg_lambda, bound, linear, theta, axes) -> FloatArray:
-    low = X.astype(np.float32)
+    low = X if isinstance(X, CodedRows) else X.astype(np.float32)
     g, residual = gradient(X, target, loss, reg_lambda, linear, theta)
     norm = lowest = np.linalg.norm(g)
     eta = FORCING
@@ -299,23 +310,27 @@ def _descend(X, target, loss, reg_lambda, bound, linear, theta, axes) -> FloatAr
 def _direction(low, target, loss, scores, residual, reg_lambda, g, eta, axes) -> FloatArray:
     """Solve H d = -g to the relative residual η by preconditioned conjugate gradients, records in single precision."""
     codes, starts = target
-    rows = np.arange(len(low))
+    rows = np.arange(len(codes))
     q, w, t, bend = (part.astype(np.float32) for part in loss.shares(scores + starts, codes))
-    mixed = t * (1 - t)
+
+    def curved(some, z):
+        """Return the Hessian of the loss in the scores of some records, times z, which it overwrites."""
+        share, pull, linear = q[some], w[some], t[some]
+        at = rows[: len(z)], codes[some]
+        own, mean, other = z[at], np.einsum("nc->n", z) / z.shape[1], np.einsum("nc,nc->n", share, z)
+        along = other - own  # (q - e_y)'z
+        between = linear * (1 - linear) * (mean - own - pull * along)  # t(1 - t)(u - r)'z
+        bent = (1 - linear) * bend[some] * along - between * pull
+        z -= other[:, None]
+        z *= ((1 - linear) * pull)[:, None]
+        z += bent[:, None]
+        z *= share
+        z += (between / z.shape[1])[:, None]
+        z[at] -= bent + between
+        return z
 
     def image(direction):
-        z = low @ direction.T.astype(np.float32)
-        own, mean, other = z[rows, codes], z.mean(axis=1), np.einsum("nc,nc->n", q, z)
-        along = other - own  # (q - e_y)'z
-        between = mixed * (mean - own - w * along)  # t(1 - t)(u - r)'z
-        bent = (1 - t) * bend * along - between * w
-        z -= other[:, None]
-        z *= ((1 - t) * w)[:, None]
-        z += bent[:, None]
-        z *= q
-        z += (between / z.shape[1])[:, None]
-        z[rows, codes] -= bent + between
-        return z.T @ low + reg_lambda * direction
+        return through(low, direction.T.astype(np.float32), curved) + reg_lambda * direction
 
     # the preconditioner: X'X at each class's mean of p(1 - p)
     p = residual.copy()

@@ -22,6 +22,7 @@ from scipy import sparse
 from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
+from dpml.classifiers.linear.coded import CodedRows
 from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss, minimise
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import boundary
@@ -114,6 +115,8 @@ def check_rows(X: Any, norm: str | OneHotNorm, squared_norm: float) -> Any:
 
 @statistic
 def _as_floats(values: Any) -> Any:
+    if isinstance(values, CodedRows):
+        return values
     return sparse.csr_array(values, dtype=float) if sparse.issparse(values) else np.asarray(values, dtype=float)
 
 
@@ -122,6 +125,11 @@ def _inside(X: Any, norm: str | OneHotNorm, squared_norm: float) -> BoolArray:
     """Return which records are at most as long as stated."""
     if X.ndim != 2:
         return np.zeros(0, dtype=bool)
+    if isinstance(X, CodedRows):
+        bounded = isinstance(norm, OneHotNorm) and norm.norm(X.extremes()).max() / norm.sensitivity <= 1 + 1e-9
+        if (bounded or norm == "l2") and X.largest_square <= squared_norm * (1 + 1e-9):
+            return np.ones(X.shape[0], dtype=bool)
+        X = X.toarray()
     squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     inside = np.asarray(squares) <= squared_norm * (1 + 1e-9)
     if isinstance(norm, OneHotNorm):
@@ -136,6 +144,7 @@ def only_rows(X: Any, keep: BoolArray) -> Any:
     """Return a table in which all records but some are 0."""
     if keep.all():
         return X
+    X = X.toarray() if isinstance(X, CodedRows) else X
     return sparse.diags_array(keep.astype(float)) @ X if sparse.issparse(X) else np.where(keep[:, None], X, 0.0)
 
 
@@ -470,7 +479,7 @@ def different_records(statistic: Any, other_statistic: Any) -> tuple[list[FloatA
 
 
 def _signed_rows(X: Any, signs: Any, starts: Any = None) -> list[bytes]:
-    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
     rows = dense * np.asarray(signs)[:, None] if starts is None else np.column_stack([dense, signs, starts])
     # adding 0.0 turns -0.0 into 0.0, so that both have the same bytes
     return [row.tobytes() for row in np.ascontiguousarray(rows + 0.0)]

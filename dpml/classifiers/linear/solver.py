@@ -38,6 +38,7 @@ and the claims proved from it, do not hold there.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -49,6 +50,7 @@ from scipy.special import expit
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_number
+from dpml.classifiers.linear.coded import CodedRows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.interruption import checkpoint
 
@@ -245,15 +247,18 @@ def minimise(
 ) -> FloatArray:
     """Return the minimisers θ_k, shape (draws, D), with ‖∇J_k(θ_k)‖₂ <= `tolerance`.
 
-    `X` of shape (n, D): records in the unit ball. n may be 0. `signs` of shape (n,): -1 or +1. `reg_lambda`: λ > 0 of
-    the unnormalised objective. `tolerance`: bound τ on the gradient's norm. `linear` of shape (draws, D): the linear
-    terms b_k.
+    `X` of shape (n, D), dense, sparse or `CodedRows`: records in the unit ball. n may be 0. `signs` of shape (n,): -1
+    or +1. `reg_lambda`: λ > 0 of the unnormalised objective. `tolerance`: bound τ on the gradient's norm. `linear` of
+    shape (draws, D): the linear terms b_k.
     """
     if sparse.issparse(X):
         X = sparse.csr_array(X)
         if X.shape[0] * X.shape[1] <= DENSE_CELLS and X.nnz * 30 >= X.shape[0] * X.shape[1]:
             X = X.toarray()
-    X = X.astype(float, copy=False)
+    if isinstance(X, CodedRows):
+        X = X if len(linear) == 1 else X.toarray()  # a batch takes equal records together
+    else:
+        X = X.astype(float, copy=False)
     target = (np.asarray(signs, dtype=float) + 1) / 2
     bound = tolerance / 2
     theta = np.zeros(linear.shape)
@@ -331,15 +336,26 @@ def gradient(
     """
     residual = loss.residual(np.asarray(X @ theta.T), target)
     total = (reg_lambda * theta + linear).astype(np.longdouble)
+    if isinstance(X, CodedRows):
+        return (total + X.sums(residual)).astype(float), residual
     for start in range(0, len(residual), CHUNK):  # short sums, added up in extended precision
         part = slice(start, start + CHUNK)
-        total += _transposed(X[part], residual[part] if counts is None else counts[part] * residual[part])
+        total += transposed(X[part], residual[part] if counts is None else counts[part] * residual[part])
     return total.astype(float), residual
 
 
-def _transposed(X: Any, values: FloatArray) -> FloatArray:
+def transposed(X: Any, values: FloatArray) -> FloatArray:
     """Return (X' values)' of shape (draws, D)."""
+    if isinstance(X, CodedRows):
+        return X.sums(values).astype(float)
     return np.asarray(X.T @ values).T if sparse.issparse(X) else values.T @ X
+
+
+def through(X: Any, matrix: FloatArray, function: Callable[[slice, FloatArray], FloatArray]) -> FloatArray:
+    """Return (X' f(X M))' for a function of some rows and their products with a matrix M."""
+    if isinstance(X, CodedRows):
+        return X.through(matrix, function)
+    return np.asarray(function(slice(None), X @ matrix).T @ X)
 
 
 def _descend(
@@ -405,7 +421,7 @@ def _newton_direction(X, weights, reg_lambda, g, eta) -> FloatArray:
         if not at.size:
             break
         checkpoint()
-        image = _transposed(X, weights * np.asarray(X @ direction.T.astype(X.dtype))) + reg_lambda * direction
+        image = transposed(X, weights * np.asarray(X @ direction.T.astype(X.dtype))) + reg_lambda * direction
         curvature = np.einsum("kd,kd->k", direction, image)
         alpha = (rz / np.where(curvature > 0, curvature, np.inf))[:, None]
         d[at] += alpha * direction
@@ -424,10 +440,15 @@ def _preconditioner(X, weights, reg_lambda):
     """Return the function r -> M⁻¹ r for the Hessian M at the batch's mean weights."""
     D = X.shape[1]
     if D > FACTOR_COLUMNS:
-        squares = X.multiply(X) if sparse.issparse(X) else X * X
-        diagonal = np.asarray(squares.T @ weights) + reg_lambda
+        if isinstance(X, CodedRows):
+            diagonal = X.squares(weights) + reg_lambda
+        else:
+            squares = X.multiply(X) if sparse.issparse(X) else X * X
+            diagonal = np.asarray(squares.T @ weights) + reg_lambda
         return lambda r: r / diagonal
-    if sparse.issparse(X):
+    if isinstance(X, CodedRows):
+        M = X.square(weights)
+    elif sparse.issparse(X):
         M = (X.T @ (sparse.diags_array(weights) @ X)).toarray()
     else:
         root = np.sqrt(weights)[:, None] * X

@@ -18,6 +18,7 @@ from scipy.special import log_ndtr
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_integer, check_relation
+from dpml.classifiers.crowded_bins import HeaviestBin, heaviest_bin
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes.bernoulli import (
     attribute_weight,
@@ -313,6 +314,26 @@ def cell_rates(
         )
         for on, n in zip(noisy.on, sizes, strict=True)
     ]
+
+
+def heaviest_bins(
+    noisy: NoisyCounts,
+    design: Design,
+    epsilon: float,
+    bounds: tuple[int, int],
+    *,
+    relation: str = "add-remove",
+    class_share: float = 0.05,
+) -> list[HeaviestBin | None]:
+    """Return the heaviest bin of each number, from the released counts of one fit."""
+    scale, _ = row_bounded_scales(epsilon, max(sum(bounds), 1), relation=relation, class_share=class_share)
+    found = []
+    for i, counts in zip(design.attributes, design.split(noisy.on[0][:, : design.n_cells]), strict=True):
+        f = design.schema.features[i]
+        if f.kind == "numeric":
+            edges = np.linspace(float(f.lower or 0), float(f.upper or 0), counts.shape[1] + 1)
+            found.append(heaviest_bin(f.name, edges.tolist(), counts.sum(axis=0), len(counts), scale))
+    return found
 
 
 def models_from_cells(

@@ -5,7 +5,7 @@ repaired) and `as_published` (methods whose published claim is wrong).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dpml._arrays import FloatArray
 from dpml._validate import as_generator, check_choice, check_integer, check_number
 from dpml.budget import Cost
 from dpml.claims import claim
+from dpml.classifiers.crowded_bins import warn_of_crowded
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import (
     LIKELIHOODS,
@@ -22,6 +23,7 @@ from dpml.classifiers.naive_bayes.cells import (
     cell_rates,
     default_n_bins,
     entry_bounds,
+    heaviest_bins,
     models_from_cells,
 )
 from dpml.classifiers.naive_bayes.moments import (
@@ -264,6 +266,8 @@ class MixedNB(PosteriorNB):
     [0, 1]
     """
 
+    _takes_any_cell: ClassVar[bool] = True
+
     method: str = "binned"
     n_bins: int | None = None
     row_bound: int | None = None
@@ -363,6 +367,7 @@ class MixedNB(PosteriorNB):
             options: dict[str, Any] = {name: getattr(self, name) for name in names}
             counted = released, design, self.epsilon, bounds
             models = models_from_cells(*counted, shrinkage=self.shrinkage, **options)
+            warn_of_crowded(heaviest_bins(*counted, relation=self.relation, class_share=self.class_share))
             if isinstance(self.shrinkage, str):
                 pairs = zip((design.cell_names(), design.one_names()), cell_rates(*counted, **options)[0], strict=True)
                 self._rates = [pair for pair in pairs if pair[0]]

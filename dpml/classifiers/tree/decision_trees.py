@@ -6,15 +6,17 @@ Statistics: class counts of splits. Release: `release_tree`. The pruning of Diff
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml._arrays import FloatArray, Int64Array, IntArray
+from dpml._arrays import BoolArray, FloatArray, Int64Array, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
 from dpml.claims import claim
+from dpml.classifiers.crowded_bins import heaviest_of_leaves, warn_of_crowded
 from dpml.classifiers.grid.cells import TaxonomyClassifier
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.counts import FACTOR
@@ -43,6 +45,14 @@ class Node:
     def leaves(self) -> int:
         """Number of leaves."""
         return sum(child.leaves for child in self.children) or 1
+
+    def regions(self, left: dict[int, BoolArray] | None = None) -> Iterator[tuple[dict[int, BoolArray], FloatArray]]:
+        """Yield the groups that a path leaves of each attribute that it splits, and the counts of its leaf."""
+        left = left or {}
+        if not self.children:
+            yield left, self.counts
+        for k, node in enumerate(self.children):
+            yield from node.regions({**left, self.attribute: left.get(self.attribute, True) & (self.child == k)})
 
 
 def split_range(criterion: str, relation: str = "add-remove") -> float:
@@ -324,6 +334,8 @@ class DiffPID3(TaxonomyClassifier):
         self._taxonomies = [feature.taxonomy for feature in table.schema.features]
         self.tree_ = pruned(tree) if self._cuts else tree
         self.n_leaves_ = self.tree_.leaves
+        scale = FACTOR[table.relation] / equal_share(self.epsilon, 2 * (self.max_depth + 1))
+        warn_of_crowded(heaviest_of_leaves(self._taxonomies, [list(tree.regions())], scale))
 
     def _probabilities(self, X: Any) -> FloatArray:
         places = places_of(X, self._schema, self._taxonomies)

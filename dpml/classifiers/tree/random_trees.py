@@ -1,7 +1,7 @@
 """Random decision trees: their splits are drawn without reading a record (Jagannathan et al. 2012)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_integer
 from dpml.budget import Cost
 from dpml.claims import claim
+from dpml.classifiers.crowded_bins import heaviest_of_leaves, warn_of_crowded
 from dpml.classifiers.grid.cells import TaxonomyClassifier
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.counts import FACTOR
@@ -42,6 +43,19 @@ class RandomTree:
         while node.size and node[0] < len(self.attribute):
             node = 2 * node + 1 + self.right[node, groups[of_node[node], records]]
         return node - len(self.attribute)
+
+    def regions(self) -> Iterator[tuple[dict[int, BoolArray], int]]:
+        """Yield the groups that a path leaves of each attribute that it splits, and its leaf."""
+        waiting: list[tuple[int, dict[int, BoolArray]]] = [(0, {})]
+        while waiting:
+            node, left = waiting.pop()
+            if node >= len(self.attribute):
+                yield left, node - len(self.attribute)
+                continue
+            j, right = int(self.attribute[node]), self.right[node]
+            parts = ({**left, j: left.get(j, True) & ~right}, {**left, j: left.get(j, True) & right})
+            # a node without a split has all records on its left
+            waiting += [(2 * node + 1 + k, parts[k] if right.any() else left) for k in (0, 1)]
 
 
 def random_tree(taxonomies: Sequence[Taxonomy], depth: int, rng: np.random.Generator) -> RandomTree:
@@ -197,6 +211,11 @@ class RandomTrees(TaxonomyClassifier):
         self._taxonomies = [feature.taxonomy for feature in table.schema.features]
         scale = self.n_trees * FACTOR[table.relation] / self.epsilon
         self._probabilities_of_leaves = leaf_probabilities(self.leaf_counts_, scale)
+        leaves = [
+            [(region, counts[:, leaf]) for region, leaf in tree.regions()]
+            for tree, counts in zip(trees, self.leaf_counts_, strict=True)
+        ]
+        warn_of_crowded(heaviest_of_leaves(self._taxonomies, leaves, scale))
 
     def _probabilities(self, X: Any) -> FloatArray:
         places = places_of(X, self._schema, self._taxonomies)
