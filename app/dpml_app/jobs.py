@@ -29,6 +29,7 @@ from dpml_app.serving.limits import WAITING, ServerFull, most
 
 P = ParamSpec("P")
 T = TypeVar("T")
+K = TypeVar("K")
 # imports take longer than most tasks; all pages compute with these
 WARM = ("dpml.audit.cases", "dpml.audit", "dpml.studies.accuracy")
 # at 15 a worker took 99 s to start beside ten busy processes on two cores, at 5 it took 16 s
@@ -62,6 +63,11 @@ class Cache:
         """Return a result, or None."""
         with self._lock:
             return self._results.get(key)
+
+    def known(self, tasks: Mapping[K, Task]) -> dict[K, Any]:
+        """Return the results that are there of several tasks, each under its name."""
+        with self._lock:
+            return {name: self._results[task.key] for name, task in tasks.items() if task.key in self._results}
 
     def put(self, key: tuple, value: Any) -> Any:
         """Keep a result and return it, except of a table whose session has ended meanwhile."""

@@ -97,11 +97,12 @@ def test_public_functions_are_functions_of_the_package_itself(name):
 def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cells):
     wire = Wire()
     live = dpml_app.card("select.accuracy", data="toy", epsilon=0.5, draws=10)
-    curve = live.page.cards["accuracy"].figure.curves["mask-count"]
-    assert len(curve.data["n_features"]) == 0
+    card = live.page.cards["accuracy"]
+    assert not any(len(source.data["label"]) for source in card.figure.sources.values() if "label" in source.data)
     before = shown(live, wire, lambda live: True)
     assert before == ([], 0)
     assert "Best T tried" in said(live, "accuracy")
+    curve = card.figure.sources["mask-count"]
     assert len(curve.data["n_features"]) > 1
     assert any(f'"{curve.id}"' in str(text) for text in wire.sent)
     live.close()

@@ -97,10 +97,10 @@ def test_lessons_name_the_stored_study():
         name, epsilon = state.get("dataset", "census"), float(state.get("epsilon", 0.1))
         runs = stored_runs(name, epsilon) if name in STORED else None
         expected = {
-            "main default": lambda runs=runs: percent(runs.mean()),
-            "main non-private": lambda name=name: percent(stored_baseline(name)),
-            "main cost": lambda name=name, runs=runs: f"{100 * (stored_baseline(name) - runs.mean()):.1f}",
-            "trained auto": lambda runs=runs: 100 * runs.mean(),
+            "main number=default": lambda runs=runs: percent(runs.mean()),
+            "main number=non-private": lambda name=name: percent(stored_baseline(name)),
+            "main number=cost": lambda name=name, runs=runs: f"{100 * (stored_baseline(name) - runs.mean()):.1f}",
+            "trained method=auto": lambda runs=runs: 100 * runs.mean(),
             "guess": lambda name=name: 100 * default_study.shipped_facts(name).majority,
         }
         for figure in expected.keys() & shipped[key].keys():

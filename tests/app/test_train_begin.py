@@ -7,7 +7,7 @@ import numpy as np
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data.default_study import DRAWS, default_runs
 from dpml_app.jobs import Task
-from dpml_app.pages.train.compute import DEFAULTS, EVERY, GRIDS, PEERS_FILE, TrainValues, chosen, nb_facts, peer_rows
+from dpml_app.pages.train.compute import DEFAULTS, GRIDS, PEERS_FILE, TrainValues, chosen, nb_facts, peer_rows
 from dpml_app.pages.train.figures import AccuracyCard, MethodsCard
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -84,15 +84,3 @@ def test_a_peer_that_is_not_drawn_says_why():
     assert AccuracyCard().refusal(other, nb_facts("toy")).endswith("(not precomputed for this data set).")
     replaced = values_of(train_begin=PEERS, relation="replace-one")
     assert chosen(replaced, nb_facts("census")) == ("peer-logistic",)
-
-
-def test_dots_stand_around_the_setting_however_many_methods_there_are():
-    figure = AccuracyCard().figures[0]
-    shown = {name: EVERY[name].look for name in ("binned", "row-bounded", "auto")}
-    figure.restyle(shown)
-    at = []
-    for name in shown:
-        figure.show_now(name, 1.0, np.array([0.5]))
-        at.append(figure.now[name].data["at"][0])
-    assert min(at) < 1.0 < max(at)
-    assert max(at) - min(at) < 0.1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.core.card_page import _outdated
+from dpml_app.data.default_study import default_runs
 from dpml_app.pages.train.compute import EVERY, LINEAR, METHODS, Row, TrainValues, nb_facts, private, why_not
 from dpml_app.pages.train.figures import TRUE, AccuracyCard, styles
 from dpml_app.pages.train.page import TrainPage
@@ -61,7 +62,7 @@ def test_every_task_depends_on_plain_values_and_its_place_is_its_setting(panel):
     at = {"accuracy": 3, "threshold": 3}.get(panel.name)
     for (series, x), task in work.items():
         if at and x not in (IMMEDIATE, WORKER) and series != TRUE:
-            assert task.arguments[at] == x
+            assert task.arguments[2 if task.function is default_runs else at] == x
 
 
 def test_only_what_a_setting_touches_is_outdated():

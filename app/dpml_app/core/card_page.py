@@ -323,8 +323,7 @@ class CardPage(PlacedCards[V, F]):
 
     def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return the results that are there."""
-        results = {result_key: self.pool.cache.get(task.key) for result_key, task in work.items()}
-        return {result_key: result for result_key, result in results.items() if result is not None}
+        return self.pool.cache.known(work)
 
     def _chosen(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return those at the setting that is chosen."""

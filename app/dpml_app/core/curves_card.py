@@ -19,7 +19,7 @@ FAR = (1e-9, 1e9)
 class CurvesCard(Card[V, F]):
     """A card whose `work` has a task for each series and place of its axis.
 
-    The plot is greyed while no result of a new setting is there, and made anew for other series.
+    The plot is made anew for other series.
     """
 
     plot_name: ClassVar[str]
@@ -105,9 +105,7 @@ class CurvesCard(Card[V, F]):
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         curves = [key for key in wanted if key[1] not in CHOSEN]
-        waits = bool(curves) and not any(key in results for key in curves)
-        self.figure.grey(waits)
-        if waits:
+        if curves and not any(key in results for key in curves):
             return
         seen = self._values, self._facts, tuple(results), tuple(map(id, results.values()))
         if seen == self._seen:

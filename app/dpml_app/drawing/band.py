@@ -20,7 +20,7 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.figure import Figure, across, empty, empty_source, hover, script
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
-from dpml_app.drawing.styles import OVERLAY, REFERENCE, STALE, Style
+from dpml_app.drawing.styles import FAINT_BAND_ALPHA, OVERLAY, REFERENCE, STALE, Style
 
 # one band is seen at a time, for many bands over one another are mud
 FOCUS = script("drawing/focus.js")
@@ -42,6 +42,7 @@ def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], Glyp
     areas = [area for _found, area in curves]
     hover.renderers = [renderer for renderers, _area in curves for renderer in renderers]
     for place, area in enumerate(areas):
+        fade(area, fill_alpha=FAINT_BAND_ALPHA)
         area.muted = place > 0
     if len(areas) > 1:
         found = [list(renderers) for renderers, _area in curves]

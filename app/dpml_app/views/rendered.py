@@ -15,7 +15,7 @@ from bokeh.models import ColumnDataSource, Glyph, GlyphRenderer, Legend, Line, Q
 from dpml_app.drawing.band import focus
 from dpml_app.drawing.figure import HEIGHT, RIGHT, Figure, across, empty, empty_source, hover, style_tools
 from dpml_app.drawing.legend import PlotLegend, area, stroke
-from dpml_app.drawing.styles import OVERLAY, STALE
+from dpml_app.drawing.styles import OVERLAY
 
 __all__ = ["Table", "ViewFigure"]
 
@@ -86,7 +86,6 @@ class ViewFigure(Figure):
                 source.data = {column: tables[name][column] for column in source.data}
             else:
                 empty(source)
-        self.grey(False)
 
     def mark(self, x: float | None) -> None:
         """Put the marker at a place."""
@@ -98,12 +97,6 @@ class ViewFigure(Figure):
         low, high = float(min(values)), float(max(values))
         margin = max(0.06 * (high - low), 0.004)
         self.plot.y_range.update(start=low - margin, end=high + margin)
-
-    def grey(self, stale: bool) -> None:
-        """Grey the plot while it shows an earlier setting."""
-        styles = {"opacity": str(STALE)} if stale else {}
-        if self.plot.styles != styles:
-            self.plot.styles = styles
 
     def clear(self, series: str | None = None) -> None:
         super().clear(series)

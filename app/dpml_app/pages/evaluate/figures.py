@@ -373,7 +373,6 @@ class MethodsCard(AnswerCard):
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         for method, small in self.by_method.items():
             found = results.get((method, WORKER))
-            small.grey(found is None)
             if found is not None:
                 small.show(method_tables(found, results["answer", IMMEDIATE]["curve"]))
 

@@ -293,7 +293,6 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        self.figure.grey(not results)
         for curves in results.values():
             self.figure.show(roc_tables(curves))
 
@@ -332,7 +331,6 @@ class MapCard(Card[ExploreValues, BinaryFacts]):
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         rows = {place: result for (series, place), result in results.items() if series == "map"}
-        self.figure.grey(not rows)
         if rows and (rows.keys() != self._rows.keys() or any(rows[t] is not self._rows[t] for t in rows)):
             self._rows = rows
             current = self.figure.sources["current"].data

@@ -667,7 +667,6 @@ class ThresholdCard(BandCard):
         before = self._seen
         super().show(results, wanted)
         places = {x: result for (series, x), result in results.items() if series == "on" and x != IMMEDIATE}
-        self.silenced.grey(not places)
         if self._seen is not before:
             points = {series: {x: result[series] for x, result in places.items()} for series in SILENCED}
             self.silenced.show({s: curve_table(each, SILENCED[s].label, self.x_column) for s, each in points.items()})
