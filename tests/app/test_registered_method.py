@@ -65,6 +65,7 @@ from dpml_app.pages.select.page import AccuracyCard as SelectCard
 from dpml_app.pages.select.compute import SelectValues
 settings.select_methods = ["made-up", "joint"]
 values, facts, card = SelectValues.of(settings), measures.facts("toy"), SelectCard()
+card.lay_out(facts)
 card.prepare(values, facts, {})
 tasks = {place: task for place, task in card.work(values, facts).items() if place[0] == "made-up"}
 accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.items()}
