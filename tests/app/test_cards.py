@@ -7,13 +7,15 @@ import pkgutil
 import numpy as np
 import panel as pn
 import pytest
+from bokeh.core.property.vectorization import Field
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
-from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.models import ColumnDataSource, Glyph, GlyphRenderer, HoverTool
 from bokeh.plotting import figure
 from dpml_app import page_list
 from dpml_app.core.card import INSET, Card, figure_pane, under
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.page import adding_models, one_message
 from dpml_app.drawing.figure import over_epsilon
 from dpml_app.jobs import Pool
@@ -214,3 +216,19 @@ def test_no_tooltip_writes_epsilon_with_an_exponent():
     figure_pane(plot)
     (tool,) = plot.select(HoverTool)
     assert tool.tooltips == [("ε", "@epsilon{0.0[00]}"), ("of", "@epsilon{0.0} @label")]
+
+
+KINDS = [kind for page in page_list.PAGES.values() for kind in getattr(page, "kinds", ())]
+POSITIONS = {"x", "y", "x0", "y0", "x1", "y1", "left", "right", "top", "bottom"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.__init__ in (Card.__init__, CurvesCard.__init__)])
+def test_every_field_of_a_glyph_is_a_column_of_its_source(kind):
+    drawn = [r for plot in kind().plots for r in plot.renderers if isinstance(r, GlyphRenderer)]
+    for renderer in drawn:
+        for glyph in (renderer.glyph, renderer.hover_glyph, renderer.muted_glyph):
+            for name in glyph.dataspecs() if isinstance(glyph, Glyph) else ():
+                value = getattr(glyph, name)
+                column = value.field if isinstance(value, Field) else value if name in POSITIONS else None
+                if isinstance(column, str):
+                    assert column in renderer.data_source.column_names, (type(glyph).__name__, name)

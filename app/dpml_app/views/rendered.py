@@ -119,11 +119,14 @@ def _follow(renderer: GlyphRenderer, source: ColumnDataSource, columns: Sequence
         glyph.update(**dict(zip(("x0", "y0", "x1", "y1"), columns, strict=False)))
     elif isinstance(glyph, Quad):
         glyph.update(**dict(zip(("left", "bottom", "right", "top"), columns, strict=False)))
-    for name in ("line_color", "fill_color"):
+    for name in ("line_color", "fill_color", "hatch_color"):
         color = getattr(glyph, name, None)
-        if isinstance(color, Field) and color.field == "color":  # of an empty column HoloViews maps numbers to colours
-            setattr(glyph, name, field("color"))
-    renderer.update(data_source=source, nonselection_glyph="auto", selection_glyph="auto", muted_glyph="auto")
+        if isinstance(color, Field) and color.field == "color":
+            # of an empty column of colours HoloViews maps numbers; it copies numbers that are mapped to "color"
+            named = field("color") if "color" in source.data else field(columns[-1], color.transform)
+            setattr(glyph, name, named)
+    others = dict.fromkeys(("nonselection_glyph", "selection_glyph", "muted_glyph"), "auto")
+    renderer.update(data_source=source, hover_glyph=None, **others)
 
 
 def _sample(glyph: Glyph) -> Glyph:
