@@ -72,7 +72,7 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
     app.page.wait_for_selector("section.shown")
     app.open_all()
     app.page.wait_for_function(
-        "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('audit-bounds')?.data.draws.length > 1"
+        "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('audit-bound-bounds')?.data.draws.length > 1"
     )
     app.page.get_by_role("button", name="Pause", exact=True).click()
     app.page.get_by_role("button", name="Resume", exact=True).wait_for()
