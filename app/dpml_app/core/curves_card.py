@@ -98,6 +98,8 @@ class CurvesCard(Card[V, F]):
         self._values, self._facts = values, facts
         styles = self.shown(values, facts)
         if styles != self._styles:
+            for model in self.figure.plot.references():
+                model.name = None  # a browser finds models by name, and may keep those of an earlier plot
             self._make(styles)
             self._seen = None
             self.pane.object = figure_pane(self.figure.plot).object

@@ -8,7 +8,9 @@ let serial = 0
 
 // a tab can be the teacher's; a browser has one seat, and may refuse to keep anything: a reload then is somebody else
 const tab = () => sessionStorage, browser = () => localStorage
-const keep = (store, value) => { try { store().setItem("dpml-class", JSON.stringify(value)) } catch { /* see above */ } }
+const keep = (store, value) => {
+  try { value ? store().setItem("dpml-class", JSON.stringify(value)) : store().removeItem("dpml-class") } catch { /* see above */ }
+}
 const kept = (store) => { try { return JSON.parse(store().getItem("dpml-class")) } catch { return null } }
 
 function ask(act, more = {}) {
