@@ -193,7 +193,7 @@ class _Worker:
 
 
 class Pool:
-    """Workers that sessions share: whoever asks for much delays another by at most one part.
+    """Workers that sessions share. A session with many tasks delays another by at most one task.
 
     `workers`: default: all processors but the one that serves, at most two.
     `each`: the most parts of one session at work at a time.

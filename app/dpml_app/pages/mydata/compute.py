@@ -162,7 +162,7 @@ class Proposed(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is; of a kind's facts, those of the others are kept for whoever changes their mind."""
+    """Facts of a column. Facts of other kinds are kept in case the kind changes back."""
 
     name: str
     kind: str
@@ -302,7 +302,7 @@ class Draft:
 
     @property
     def stated_format(self) -> dict[str, Any]:
-        """What a person has said of how the file is read, as `read_table` takes it."""
+        """Options of `read_table` that the person has chosen."""
         kinds = {**self.kinds, **dict.fromkeys(self._texts, "number")}
         return {**self.stated, "columns": kinds} if kinds else self.stated
 
@@ -420,7 +420,7 @@ class Draft:
         return {PAID: "paid", DERIVED: "proposed"}.get(mark or "", self.sources.get((column, fact), "stated"))
 
     def say_source(self, column: str, fact: str, source: str) -> None:
-        """Say how one fact is known: whoever knows that of a proposed one confirms it."""
+        """Mark how one fact is known. A person confirms a proposed fact."""
         self.confirm(column, fact, source != "proposed")
         if source != "proposed" or self.was_read_off(column, fact):
             self.sources[column, fact] = source
@@ -431,11 +431,11 @@ class Draft:
         return [name for name, c in numbers.items() if None in (c.lower, c.upper) or c.marked(DERIVED)]
 
     def has_whole_numbers(self, name: str) -> bool:
-        """Return whether a column of numbers is proposed to have whole ones: whoever pays for its bounds says so."""
+        """Return whether a numeric column is proposed as integer, which a person confirms when paying for bounds."""
         return self.columns[name].whole_numbers or pd.api.types.is_integer_dtype(self.frame[name].dtype)
 
     def take_bounds(self, paid: Mapping[str, PrivateBounds], charge: dict[str, Any], *, public: bool) -> None:
-        """Take bounds that were paid for. Noise for study makes none public: they are proposed then."""
+        """Take private bounds. Bounds with simulation noise are not public, so they are only proposed."""
         self.charges.append(charge)
         for name, bounds in paid.items():
             whole = self.has_whole_numbers(name)
@@ -491,7 +491,7 @@ class Draft:
 
     @property
     def unconfirmed(self) -> list[Proposed]:
-        """The facts that were read off the data, and that nobody has confirmed: a release refuses them."""
+        """Facts that were read from the data and are not confirmed. A release refuses them."""
         return [each for each in self.proposed if not each.confirmed]
 
     def schema(self) -> Schema:
@@ -598,7 +598,7 @@ MOST_CELLS = 5_000_000
 
 @dataclass(frozen=True)
 class BoundLoss:
-    """Accuracies by the width of a column's bounds, a value of the bound for each, and that of always guessing."""
+    """Accuracies for several widths of a column's bounds, with one bound each, and the majority-class accuracy."""
 
     column: str
     end: str
@@ -668,7 +668,7 @@ COLUMNS, MOST_RECORDS = 13, 60_000
 
 
 def published(frame: pd.DataFrame, label: str, schema: Schema, epsilon: float, relation: str) -> dict[str, Any]:
-    """Return what `side_by_side` shows of a table and of one that is published at an ε, with noise for study.
+    """Return the marginals of a table and of its synthetic table at one ε, made with simulation noise.
 
     Raises `InvalidData`: the table has too few records.
     """

@@ -237,7 +237,7 @@ def _found(runs: list[PrivateBounds]) -> str:
 
 
 def bounds_offer(draft: Draft, names: list[str]) -> str:
-    """Return what can be paid for, as HTML, and what whoever pays says: the types were read off the data."""
+    """Return the columns with private bounds on offer as HTML, with a note that types were read from the data."""
     whole = ", ".join(escape(name) for name in names if draft.has_whole_numbers(name))
     return (
         "<h3>No public bounds?</h3><p>Spend part of the privacy budget on noisy bounds near the 1st and 99th "
@@ -481,7 +481,7 @@ class Rows:
         return "" if fact != "n_lower" or known or draft.n_lower is None else f"must be an integer from 1 to {most:,}"
 
     def _faults(self, column: Column) -> dict[str, str]:
-        """Return what is wrong, by the cell that it stands at; what is not stated yet is not wrong."""
+        """Return the faults by cell. A fact that is not stated yet is no fault."""
         numeric = column.kind == "numeric"
         typed = [fact for fact in ("lower", "upper", "missing") if numeric and isinstance(getattr(column, fact), str)]
         missing = (
