@@ -105,10 +105,11 @@ class PageAlone:
 
     @property
     def sources(self):
-        """The data sources of all plots, by name; looked up anew where a plot has come."""
+        """The data sources of all plots, by name; looked up anew where a plot or a series has come."""
         plots = [plot for card in self.page.cards.values() for plot in card.plots]
-        if self._found[0] != plots:
-            self._found = plots, {s.name: s for plot in plots for s in plot.select({"type": ColumnDataSource})}
+        drawn = [(plot, len(plot.renderers)) for plot in plots]
+        if self._found[0] != drawn:
+            self._found = drawn, {s.name: s for plot in plots for s in plot.select({"type": ColumnDataSource})}
         return self._found[1]
 
     def read(self, name):

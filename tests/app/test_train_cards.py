@@ -83,7 +83,7 @@ def test_bands_hold_ninety_percent():
     )
 
 
-def test_earlier_curves_stay_and_the_plot_is_made_anew_for_other_methods():
+def test_earlier_curves_stay_and_other_methods_are_drawn_on_the_same_plot():
     values, facts, card = values_of(train_begin=[], train_methods=["binned"]), nb_facts("census"), AccuracyCard()
     work = card.work(values, facts)
     results = {place: {"accuracy": np.array([0.7, 0.8])} for place in list(work)[:3]}
@@ -97,7 +97,7 @@ def test_earlier_curves_stay_and_the_plot_is_made_anew_for_other_methods():
     card.show({}, work)
     assert len(table["mean"]) == 3, "what was there stays"
     card.prepare(values_of(train_begin=[], train_methods=["global", "binned"]), facts, {})
-    assert card.pane.object is card.plots[0] is not first
+    assert card.pane.object is card.plots[0] is first
     labels = [item.label.value for item in card.figure.legend.model.items]
     assert labels[-2:] == [EVERY[name].look.label for name in ("binned", "global")]
 

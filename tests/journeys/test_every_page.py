@@ -45,7 +45,7 @@ CONTROLS = {
             (press("Threshold percentile"), "threshold_percentile", ()),
             (pick("Score", "Mutual information"), "map_score", ()),
             (pick("Model", "Logistic"), "hand_model", ()),
-            (press("λ", "ArrowLeft"), "reg_lambda", ()),
+            (press("Regularisation λ", "ArrowLeft"), "reg_lambda", ()),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", ("selection-drawn",)),
         ],

@@ -8,7 +8,7 @@ import numpy as np
 from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V, figure_pane
 from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Task
-from dpml_app.views.curve import curve_figure, curve_table
+from dpml_app.views.curve import add_series, curve_figure, curve_table
 from dpml_app.views.frame import AXES, Axis
 from dpml_app.views.rendered import Table, ViewFigure
 
@@ -17,10 +17,7 @@ FAR = (1e-9, 1e9)
 
 
 class CurvesCard(Card[V, F]):
-    """A card whose `work` has a task for each series and place of its axis.
-
-    The plot is made anew for other series.
-    """
+    """A card whose `work` has a task for each series and place of its axis."""
 
     plot_name: ClassVar[str]
     x: ClassVar[Axis] = AXES["epsilon"]
@@ -45,8 +42,16 @@ class CurvesCard(Card[V, F]):
         super().__init__()
         self._seen: Any = None
         self._tables: dict[str, tuple[Any, Table, Any]] = {}
-        self._make(self.styles)
+        self._styles = dict(self.styles)
+        names: Any = {"look": {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}, "marker": {}, **self._columns()}
+        self.figure: ViewFigure = curve_figure(
+            self.plot_name, self.x, self.y, self.styles, self.levels, **names | dict(self.look)
+        )
+        self.figures, self.plots = [self.figure], [self.figure.plot]
         self.pane = figure_pane(self.figure.plot)
+
+    def _columns(self) -> dict[str, str]:
+        return {"column": self.x_column, "middle": self.middle}
 
     def content(self) -> list[Any]:
         return [self.pane]
@@ -86,23 +91,15 @@ class CurvesCard(Card[V, F]):
 
     # ---- what it shows -----------------------------------------------------------------------------------------------
 
-    def _make(self, styles: Mapping[str, Style]) -> None:
-        look = {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}
-        names: Any = {"column": self.x_column, "middle": self.middle, "marker": {}}
-        self.figure: ViewFigure = curve_figure(
-            self.plot_name, self.x, self.y, styles, self.levels, look=look, **names | dict(self.look)
-        )
-        self.figures, self.plots, self._styles = [self.figure], [self.figure.plot], dict(styles)
-
     def prepare(self, values: V, facts: F, now: Results) -> None:
         self._values, self._facts = values, facts
-        styles = self.shown(values, facts)
+        styles = dict(self.shown(values, facts))
         if styles != self._styles:
-            for model in self.figure.plot.references():
-                model.name = None  # a browser finds models by name, and may keep those of an earlier plot
-            self._make(styles)
-            self._seen = None
-            self.pane.object = figure_pane(self.figure.plot).object
+            new = {name: style for name, style in styles.items() if name not in self.figure.sources}
+            if new:
+                add_series(self.figure, new, marks=self.look.get("marks", False), **self._columns())
+            self._styles, self._seen = styles, None
+            self.figure.name_series({name: style.label for name, style in {**self.levels, **styles}.items()})
         self.figure.mark(self.at(values))
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:

@@ -30,8 +30,9 @@ def fade(renderer: GlyphRenderer, **look: Any) -> None:
     """Give a renderer the look that it has while it is muted.
 
     Change `muted` alone later: Panel returns a changed look to a notebook's kernel, where Bokeh cannot read it.
+    Without a look for what is not selected, `figure_pane` keeps this one.
     """
-    renderer.muted_glyph = renderer.glyph.clone(**look)
+    renderer.update(muted_glyph=renderer.glyph.clone(**look), nonselection_glyph=None)
 
 
 def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], GlyphRenderer]]) -> None:

@@ -14,7 +14,7 @@ from dpml_app.views.rendered import Table, ViewFigure
 from dpml_app.views.styles import styles_of
 from dpml_app.views.tables import band_words, bands, columns_of
 
-__all__ = ["curve", "curve_figure", "curve_table", "series_layers"]
+__all__ = ["add_series", "curve", "curve_figure", "curve_table", "series_layers"]
 
 # more of them hide their line
 MOST_MARKERS = 24
@@ -141,18 +141,38 @@ def curve_figure(
 
     `column` and `middle` are the names of columns, `look` are options of HoloViews, and `options` are of `ViewFigure`.
     """
-    columns: dict[str, Sequence[str]] = dict.fromkeys(styles, (column, middle, "low", "high", "label"))
+    series, columns = _series_view(styles, column, middle, marks)
     columns |= {**dict.fromkeys(levels, ("x", "y")), **(more_columns or {})}
 
     def view(tables: Mapping[str, Table]) -> hv.Overlay:
         layers = [line(tables, level, ("x", "y"), style) for level, style in levels.items()]
-        for series, style in styles.items():
-            layers += series_layers(tables[series], column, middle, style, marks=marks, group=series)
-        return framed([*layers, *more(tables)] or [hv.Curve([])], x, y, **(look or {}))
+        return framed([*layers, *series(tables), *more(tables)] or [hv.Curve([])], x, y, **(look or {}))
 
     tips = [("", "@label"), (column, f"@{column}"), (middle, f"@{middle}{{{tip}}}")]
     tips.append(("90% of runs", f"@low{{{tip}}} to @high{{{tip}}}"))
     return ViewFigure(name, view, columns, tips, **options)
+
+
+def add_series(
+    figure: ViewFigure, styles: Mapping[str, Style], *, column: str = "x", middle: str = "mean", marks: bool = False
+) -> None:
+    """Draw more curves with bands in a figure of `curve_figure`."""
+    series, columns = _series_view(styles, column, middle, marks)
+    figure.add(lambda tables: hv.Overlay(series(tables)), columns)
+
+
+def _series_view(
+    styles: Mapping[str, Style], column: str, middle: str, marks: bool
+) -> tuple[Callable[[Mapping[str, Table]], list[Any]], dict[str, Sequence[str]]]:
+    """Return what gives the elements of curves, and the columns of their tables."""
+
+    def elements(tables: Mapping[str, Table]) -> list[Any]:
+        layers = []
+        for series, style in styles.items():
+            layers += series_layers(tables[series], column, middle, style, marks=marks, group=series)
+        return layers
+
+    return elements, dict.fromkeys(styles, (column, middle, "low", "high", "label"))
 
 
 def curve_table(points: Mapping[float, np.ndarray], label: str, column: str = "x", middle: str = "mean") -> Table:

@@ -8,9 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import holoviews as hv
-from bokeh.core.properties import field
+from bokeh.core.properties import field, value
 from bokeh.core.property.vectorization import Field, Value
-from bokeh.models import ColumnDataSource, Glyph, GlyphRenderer, Legend, Line, Quad, Scatter, Segment, Title, VArea
+from bokeh.models import (
+    ColumnDataSource,
+    Glyph,
+    GlyphRenderer,
+    Legend,
+    LegendItem,
+    Line,
+    Quad,
+    Scatter,
+    Segment,
+    Title,
+    VArea,
+)
 
 from dpml_app.drawing.band import focus
 from dpml_app.drawing.figure import HEIGHT, RIGHT, Figure, across, empty, empty_source, hover, style_tools
@@ -20,12 +32,14 @@ from dpml_app.drawing.styles import OVERLAY
 __all__ = ["Table", "ViewFigure"]
 
 Table = Mapping[str, Any]
+# the elements that show tables
+View = Callable[[Mapping[str, Table]], hv.Overlay]
 
 
 class ViewFigure(Figure):
     """A figure of the app that draws a view of named tables.
 
-    `view`: returns the view of tables, called once, with empty ones.
+    `view`: returns the view of tables, called once, with empty ones. More may be added.
     `columns`: of each table; the name of its source begins with that of the figure.
     `tips`: what the pointer is told of elements with the tool "hover".
     `marker`: how a line looks that shows a place on the x axis; None: there is none.
@@ -36,7 +50,7 @@ class ViewFigure(Figure):
     def __init__(
         self,
         name: str,
-        view: Callable[[Mapping[str, Table]], hv.Overlay],
+        view: View,
         columns: Mapping[str, Sequence[str]],
         tips: Sequence[tuple[str, str]] = (),
         *,
@@ -44,16 +58,39 @@ class ViewFigure(Figure):
         legend_columns: int = 2,
         height: int = HEIGHT,
     ):
-        self.sources = {table: empty_source(f"{name}-{table}", *names) for table, names in columns.items()}
-        drawn = view({table: dict(source.data) for table, source in self.sources.items()})
-        plot = hv.renderer("bokeh").get_plot(drawn)
+        self._name, self._legend_columns = name, legend_columns
+        self.sources: dict[str, ColumnDataSource] = {}
+        self.items: dict[str, LegendItem] = {}
+        self._bands: list[tuple[list[GlyphRenderer], GlyphRenderer]] = []
+        drawn, plot = self._render(view, columns)
         self.plot = p = plot.state
         p.update(name=name, width=None, height=height, sizing_mode="stretch_width", title=None)
         p.update(outline_line_color=None, output_backend="canvas", min_border_right=RIGHT)
         for side in ("below", "left", "right", "above", "center"):
             setattr(p, side, [part for part in getattr(p, side) if not isinstance(part, Legend | Title)])
         style_tools(p)
+        self._pointer = hover(p, (), *tips) if tips else None
+        self._take(drawn, plot)
+        line = {"name": f"{name}-marker", "level": OVERLAY}
+        self.marker = None if marker is None else across(p, "height", **line | dict(marker))
+
+    def add(self, view: View, columns: Mapping[str, Sequence[str]]) -> None:
+        """Draw the elements of one more view."""
+        drawn, plot = self._render(view, columns)
+        self._take(drawn, plot)
+        self.plot.renderers.extend(plot.state.renderers)
+
+    def _render(self, view: View, columns: Mapping[str, Sequence[str]]) -> tuple[hv.Overlay, Any]:
+        """Return a view of new, empty tables, and HoloViews' plot of it."""
+        new = {table: empty_source(f"{self._name}-{table}", *names) for table, names in columns.items()}
+        self.sources |= new
+        drawn = view({table: dict(source.data) for table, source in new.items()})
+        return drawn, hv.renderer("bokeh").get_plot(drawn)
+
+    def _take(self, drawn: hv.Overlay, plot: Any) -> None:
+        """Let the elements of a view follow their sources, and name them in the legend and to the pointer."""
         named: dict[str, list[GlyphRenderer]] = {}
+        groups: dict[str, str] = {}
         found: dict[str, GlyphRenderer] = {}
         for element, part in zip(drawn, plot.subplots.values(), strict=True):
             renderer = part.handles.get("glyph_renderer")
@@ -64,20 +101,26 @@ class ViewFigure(Figure):
                 _follow(renderer, self.sources[element.group], [each.name for each in element.dimensions()])
             if element.label:
                 named.setdefault(element.label, []).append(renderer)
-                renderer.name = element.label
+                groups[element.group] = renderer.name = element.label
             if "hover" in (hv.Store.lookup_options("bokeh", element, "plot").kwargs.get("tools") or ()):
                 found[element.label or element.group] = renderer
-        if named:
-            self.legend = PlotLegend(p, legend_columns, hides=True)
-        for label, renderers in named.items():
-            self.legend.add(label, [_sample(renderer.glyph) for renderer in renderers], renderers)
-        if tips:
-            pointer = hover(p, found.values(), *tips)
-            bands = [([found[label]], r) for label, each in named.items() for r in each if isinstance(r.glyph, VArea)]
-            if bands:
-                focus(pointer, bands)
-        line = {"name": f"{name}-marker", "level": OVERLAY}
-        self.marker = None if marker is None else across(p, "height", **line | dict(marker))
+        if named and not self.items:
+            self.legend = PlotLegend(self.plot, self._legend_columns, hides=True)
+        items = {label: self.legend.add(label, [_sample(r.glyph) for r in each], each) for label, each in named.items()}
+        self.items |= {group: items[label] for group, label in groups.items()}
+        if self._pointer is not None:
+            self._pointer.renderers = [*self._pointer.renderers, *found.values()]
+            self._bands += [([found[label]], r) for label, each in named.items() for r in each if _is_band(r)]
+            if self._bands:
+                focus(self._pointer, self._bands)
+
+    def name_series(self, labels: Mapping[str, str]) -> None:
+        """Show these series in the legend, by these labels."""
+        for name, label in labels.items():
+            self.items[name].label = value(label)
+        items = [self.items[name] for name in labels]
+        if items != self.legend.model.items:
+            self.legend.place(items)
 
     def show(self, tables: Mapping[str, Table]) -> None:
         """Show tables, those that are left out empty."""
@@ -127,6 +170,10 @@ def _follow(renderer: GlyphRenderer, source: ColumnDataSource, columns: Sequence
             setattr(glyph, name, named)
     others = dict.fromkeys(("nonselection_glyph", "selection_glyph", "muted_glyph"), "auto")
     renderer.update(data_source=source, hover_glyph=None, **others)
+
+
+def _is_band(renderer: GlyphRenderer) -> bool:
+    return isinstance(renderer.glyph, VArea)
 
 
 def _sample(glyph: Glyph) -> Glyph:

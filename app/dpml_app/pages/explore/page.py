@@ -68,6 +68,8 @@ CHOICE_STYLE = (
 CHOICES_STYLE = (
     ":host { display: grid !important; grid-template-columns: 11fr 13fr; column-gap: 6px; margin-top: 4px; }"
 )
+# the name of a greyed lever, whose reason must be read
+OTHER_STYLE = ".MuiFormLabel-root.Mui-disabled { color: inherit; opacity: 0.75; }"
 # the lever of one model alone
 OWN_LEVER = {"naive-bayes": "threshold_percentile", "logistic": "reg_lambda"}
 # a script computes anew, of a curve whose results do not ship
@@ -99,7 +101,7 @@ class ExploreControls(Controls):
         choices = [self.add(name, stylesheets=[CHOICE_STYLE], **look) for name in ("hand_model", "map_score")]
         look["margin"] = (4, 6, 0, 6)
         sliders = [self.add("n_features", **look), self.add("selection_share", format="0%", **look)]
-        sliders += [self.add(name, **look) for name in OWN_LEVER.values()]
+        sliders += [self.add(name, stylesheets=[OTHER_STYLE], **look) for name in OWN_LEVER.values()]
         parts = [title, self.custom, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
         self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})
         self.side.insert(0, self.levers)

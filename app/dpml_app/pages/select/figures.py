@@ -111,7 +111,8 @@ class ChosenFigure(Figure):
         every = p.hbar("row", left=0, right=1, height=1, source=self.rows, alpha=0, **column)
         self.chance = across(p, "height", 0, line_dash="dotted", name="select-blind", **on)
         self.cut = across(p, "width", 1, name="select-cut", **on)
-        legend = PlotLegend(p, 3)
+        # under the names of the rows, so that it ends within a phone
+        legend = PlotLegend(p, 3, location=(-100, 0))
         for kind, style in SCORE_STYLES.items():
             look = {"source": self.rows, "color": style.color, **on}
             p.segment(f"{kind}_low", "row", f"{kind}_high", "row", line_width=3, line_alpha=0.5, **look)
