@@ -1,10 +1,12 @@
 """The page Privacy cost in a browser: the library's numbers, and a slider while workers compute."""
 
+import json
 import re
 from functools import partial
 
 import numpy as np
 import pytest
+from dpml_app.settings import SWEEP_EPSILONS
 
 from dpml.datasets import load
 from dpml.selection import MaskSelector, inclusion_probabilities
@@ -135,24 +137,38 @@ WAITING = """(name) => {
   return [place.classList.contains("waiting"), said.replaceAll('"', ""), Number(opacity)]
 }"""
 
+# note of each frame that is painted what WAITING finds, and the curve
+NOTE_FRAMES = f"""() => {{
+  const shown = {WAITING}
+  globalThis.noted = []
+  const note = () => {{
+    const curve = Bokeh.documents[0].get_model_by_name("cost-hand").data.mean
+    const [last, now] = [noted.at(-1), [...shown("cost"), JSON.stringify(Array.from(curve))]]
+    if (JSON.stringify(last) !== JSON.stringify(now)) {{ noted.push(now) }}
+    requestAnimationFrame(note)
+  }}
+  note()
+}}"""
+
 
 def test_a_card_that_waits_is_greyed_and_says_so_once(app):
     app.enter("explore", "&dataset=toy&draws=10&hand_model=logistic")
     rests, waits = [False, "none", 1], [True, "Computing…", 0.4]
     shown = lambda: app.page.evaluate(WAITING, "cost")  # noqa: E731
     app.check_becomes(shown, rests)
-    before = app.written("cost-hand")
+    app.page.evaluate(NOTE_FRAMES)
     app.push("Regularisation λ", "PageDown")
-    app.check_becomes(shown, waits)
+    app.check_becomes(lambda: len({curve for *_state, curve in app.page.evaluate("noted")}), 2)
+    app.check_becomes(shown, rests)
     # no frame is empty, and what is drawn is of one setting: the earlier curve until the new one is whole
-    seen = set()
-    while app.page.evaluate(WAITING, "cost") != rests:
-        seen.add(app.written("cost-hand"))
-        app.page.wait_for_timeout(50)
-    assert before in seen
-    assert len(seen) <= 2
+    noted = app.page.evaluate("noted")
+    assert waits in [state for *state, _curve in noted]
+    assert all(state in (rests, waits) for *state, _curve in noted)
+    curves = [json.loads(curve) for *_state, curve in noted]
+    assert curves[0] != curves[-1]
+    assert all(curve in (curves[0], curves[-1]) for curve in curves)
+    assert all(len(curve) == len(SWEEP_EPSILONS) for curve in curves)
     assert app.read("cost-hand-now")["epsilon"] == app.read("cost-gap")["epsilon"] == [0.1]
-    app.check_becomes(lambda: app.written("cost-hand") != before, True)
 
 
 def test_second_slider_answers_while_a_sweep_runs(app):

@@ -343,7 +343,7 @@ def answer(title: str, caption: str, content: Sequence[Any], control: Any, *belo
     panes = [figure_pane(part) if isinstance(part, Plot) else part for part in content]
     if len(plots) == len(content):
         for plot in plots:
-            plot.update(height=HEIGHT, stylesheets=[PICTURE_STYLE])
+            plot.update(height=HEIGHT, stylesheets=[PICTURE_STYLE, FIGURE_STYLE])
         panes = panes if len(panes) == 1 else [line(*panes, least=340)]
     return pn.Column(
         head(title, caption, plots, readout),

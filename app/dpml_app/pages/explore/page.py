@@ -69,7 +69,7 @@ CHOICES_STYLE = (
     ":host { display: grid !important; grid-template-columns: 11fr 13fr; column-gap: 6px; margin-top: 4px; }"
 )
 # the name of a greyed lever, whose reason must be read
-OTHER_STYLE = ".MuiFormLabel-root.Mui-disabled { color: inherit; opacity: 0.75; }"
+OTHER_STYLE = ".MuiFormLabel-root.Mui-disabled { color: inherit !important; opacity: 0.75; }"
 # the lever of one model alone
 OWN_LEVER = {"naive-bayes": "threshold_percentile", "logistic": "reg_lambda"}
 # a script computes anew, of a curve whose results do not ship
