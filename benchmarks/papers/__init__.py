@@ -11,6 +11,7 @@ from benchmarks.papers import (
     antonova_splits,
     boyd,
     ji_elkan,
+    ji_elkan_objective,
     stoddard,
     su,
     zafarani_clifton,
@@ -30,5 +31,5 @@ EXPERIMENTS: dict[str, dict[str, Experiment]] = {
     "zafarani-clifton-2021": zafarani_clifton.EXPERIMENTS,
     "stoddard-2014": {**stoddard.EXPERIMENTS, "claim-boyd": boyd.claim_boyd},
     "su-2018": su.EXPERIMENTS,
-    "ji-elkan-2013": ji_elkan.EXPERIMENTS,
+    "ji-elkan-2013": {**ji_elkan.EXPERIMENTS, **ji_elkan_objective.EXPERIMENTS},
 }
