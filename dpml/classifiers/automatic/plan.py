@@ -180,7 +180,8 @@ def default_plan(
     n_cells, least_numbers = default_histograms(layout, n, BINS_SHARE * epsilon, relation)
     bins_share = (BINS_SHARE if least_numbers == 1 else SHARED_BINS_SHARE) if n_cells else 0.0
     known = effective * (1 - bins_share) * n
-    each = known / weights
+    # a shared histogram, whose share is small, does not move the point from which weights are learned
+    each = (effective * n if least_numbers > 1 else known) / weights
     addition, grid_share, cell_records, most_weights = "none", 1.0, 0.0, math.inf
     trust = reg_factor = 1.0
     gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
