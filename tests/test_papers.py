@@ -12,6 +12,7 @@ import pytest
 from dpml_app.page_list import PAGES
 
 from benchmarks.papers import EXPERIMENTS
+from benchmarks.papers.audits import AUDIT
 from dpml.__main__ import main
 from dpml.audit.cases import AUDITED
 from dpml.counts import contingency
@@ -80,7 +81,7 @@ def test_numbered_items_and_headline_claims_have_rows(paper):
 
 def test_all_papers_are_there_with_all_experiments():
     assert {paper.key for paper in papers()} == set(COUNTS)
-    measured = {(r.paper, r.key) for r in ROWS if r.command.startswith(MEASURE)}
+    measured = {(r.paper, r.key) for r in ROWS if r.command.startswith((MEASURE, AUDIT))}
     assert measured == {(paper, key.removesuffix("-large")) for paper, keys in EXPERIMENTS.items() for key in keys}
 
 

@@ -9,6 +9,7 @@ from benchmarks.papers import (
     antonova_naive_bayes,
     antonova_scaling,
     antonova_splits,
+    audits,
     boyd,
     ji_elkan,
     stoddard,
@@ -19,7 +20,7 @@ from benchmarks.papers.measured import Experiment, Measured
 
 __all__ = ["EXPERIMENTS", "Measured"]
 
-EXPERIMENTS: dict[str, dict[str, Experiment]] = {
+MEASURED: dict[str, dict[str, Experiment]] = {
     "antonova-2016": {
         **antonova_naive_bayes.EXPERIMENTS,
         **antonova_information.EXPERIMENTS,
@@ -31,4 +32,7 @@ EXPERIMENTS: dict[str, dict[str, Experiment]] = {
     "stoddard-2014": {**stoddard.EXPERIMENTS, "claim-boyd": boyd.claim_boyd},
     "su-2018": su.EXPERIMENTS,
     "ji-elkan-2013": ji_elkan.EXPERIMENTS,
+}
+EXPERIMENTS: dict[str, dict[str, Experiment]] = {
+    paper: {**audits.experiments(paper), **measured} for paper, measured in MEASURED.items()
 }
