@@ -26,7 +26,7 @@ WEIGHTS: dict[str, dict[str, Any]] = {
 }
 
 
-class _Queries:
+class Queries:
     """Conjunctions of one or of three attributes, with the values of a public record."""
 
     def __init__(self, two: TwoTables, attributes: int):
@@ -35,16 +35,17 @@ class _Queries:
         for _ in range(QUERIES):
             record = two.public.iloc[rng.integers(len(two.public))]
             self.asked.append([(name, record[name]) for name in rng.choice(names, attributes, replace=False)])
-        self.truth = self._on(two.private).mean(axis=1)
+        self.truth = self.on(two.private).mean(axis=1)
 
-    def _on(self, table) -> NDArray[np.float32]:
+    def on(self, table) -> NDArray[np.float32]:
+        """Return whether each query (rows) holds for each record."""
         columns = {name: table[name].to_numpy() for name in table.columns}
         met = [np.logical_and.reduce([columns[name] == value for name, value in asked]) for asked in self.asked]
         return np.array(met, dtype=np.float32)
 
     def error(self, table, shares: NDArray | None = None) -> float:
         """Return the mean error of the answers in points."""
-        on = self._on(table)
+        on = self.on(table)
         answers = on.mean(axis=1) if shares is None else on @ shares
         return 100 * float(np.abs(answers - self.truth).mean())
 
@@ -55,7 +56,7 @@ def synthetic(draws: int, random_state: int) -> Iterator[Measured]:
     label = two.schema.features[-1]
     assert label.categories is not None
     facts = Schema(two.schema.features[:-1], label.categories)
-    asked = {"single values": _Queries(two, 1), "conjunctions of three": _Queries(two, 3)}
+    asked = {"single values": Queries(two, 1), "conjunctions of three": Queries(two, 3)}
     for of, queries in asked.items():
         yield exact(f"{of}, public table without weights", None, queries.error(two.public))
 
