@@ -9,18 +9,20 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from benchmarks.papers.antonova_information import information_of_best
-from benchmarks.papers.measured import Experiment, Measured, exact, percent
+from benchmarks.papers.antonova_naive_bayes import SETS, WEIGHTS, fig_3_15
+from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
 from benchmarks.papers.stoddard_selection import definition_4
 from dpml.classifiers.naive_bayes.bernoulli import published_threshold
 from dpml.counts import contingency, release_published
 from dpml.datasets import load
+from dpml.datasets._readers import separation
 from dpml.selection import inclusion_probabilities, mask_weight, scores_from_counts, sensitivity
 from dpml.selection.scores import scores_from_tables
-from dpml.studies import majority_accuracy, non_private_nb
+from dpml.studies import RowBoundedNBStudy, majority_accuracy, non_private_nb
 
 FloatArray = NDArray[np.float64]
 SCORES = {"count": "count heuristic", "mutual_information": "mutual information"}
-SETS = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
+RANGE = WEIGHTS["range"]
 # Table A.1: records for training and test, features, and the majority share (%)
 TABLE_A_1 = {
     "xwindows": (900, 900, 600, 50.0),
@@ -30,6 +32,8 @@ TABLE_A_1 = {
     "newsgroup2": (4663, 1998, 100, 81.0),
     "newsgroup3": (4663, 1998, 100, 82.0),
 }
+# Table B.1: the maximum a posteriori accuracy for each number of features
+TABLE_B_1 = {1: 88.0, 2: 91.9, 5: 89.9, 10: 89.1, 20: 90.0, 50: 89.9, 100: 90.0, 1000: 90.0}
 # Tables A.2 and A.3: mutual information in bits, and the texts of each class with the word
 WORDS = {
     "windows": (0.215, 56, 288),
@@ -105,6 +109,36 @@ def fig_3_16(draws: int, random_state: int) -> Iterator[Measured]:
         yield exact(f"{name}: features among the 20 best of both", None, len(firsts[0] & firsts[1]))
 
 
+# ---- accuracy after selection ----------------------------------------------------------------------------------------
+
+
+def best_of_both_scores(draws: int, random_state: int) -> Iterator[Measured]:
+    """Chapter 3 at ε = 0.1: the best T of each score, by weights of the range, and the gain of counts."""
+    rows = {row.setting: row for row in fig_3_15(draws, random_state)}
+    for name in SETS:
+        best = {score: _best(rows, name, title) for score, title in SCORES.items()}
+        yield from best.values()
+        yield difference(f"{name}: counts over mutual information", best["count"], best["mutual_information"])
+
+
+def selection_helps(draws: int, random_state: int) -> Iterator[Measured]:
+    """Algorithm 1 with all features and after selection by counts, and row-bounded counts of all features, ε = 0.1."""
+    rows = {row.setting: row for row in fig_3_15(draws, random_state)}
+    for name in SETS:
+        whole, best = rows[f"{name}, ε = 0.1, all features"], _best(rows, name, SCORES["count"])
+        yield from (whole, best)
+        yield difference(f"{name}: gain of the selection", best, whole)
+        bounded = RowBoundedNBStudy(load(name))(0.1, draws=draws, rng=np.random.default_rng(random_state))
+        yield percent(f"{name}, row-bounded counts of all features", None, bounded["accuracy"])
+
+
+def _best(rows: dict[str, Measured], name: str, title: str) -> Measured:
+    found = [
+        row for s, row in rows.items() if s.startswith(f"{name}, ε = 0.1, T = ") and s.endswith(f"{title}, {RANGE}")
+    ]
+    return max(found, key=lambda row: row.ours)
+
+
 # ---- data ------------------------------------------------------------------------------------------------------------
 
 
@@ -112,6 +146,16 @@ def fig_a_1(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. A.1: share of ones in the training records."""
     for name in ("mushrooms", "adult", "newsgroup2"):
         yield exact(f"{name}: share of ones (%)", None, 100 * float(load(name).X_train.mean()))
+
+
+def table_b_1(draws: int, random_state: int) -> Iterator[Measured]:
+    """Table B.1: accuracy of the best rule on the generated classes N(0, I) and N(a·1, I)."""
+    rng = np.random.default_rng(random_state)
+    for dimension, paper in TABLE_B_1.items():
+        a, codes = separation(dimension), rng.integers(2, size=1_000 * draws)
+        X = rng.normal(size=(len(codes), dimension)) + a * codes[:, None]
+        right = (X.sum(axis=1) > dimension * a / 2) == codes
+        yield percent(f"D = {dimension}", paper, right)
 
 
 def sizes(draws: int, random_state: int, names: tuple[str, ...] = SETS) -> Iterator[Measured]:
@@ -188,4 +232,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "table-a.1": sizes,
     "table-a.2": table_a_2,
     "table-a.3": table_a_3,
+    "table-b.1": table_b_1,
+    "claim-heuristic": best_of_both_scores,
+    "claim-selection-helps": selection_helps,
 }
