@@ -38,7 +38,6 @@ def small_tables(monkeypatch):
 
 
 @pytest.mark.parametrize(("paper", "item"), ITEMS)
-@pytest.mark.filterwarnings("ignore")
 def test_each_experiment_runs_with_one_draw_on_small_tables(paper, item, small_tables):
     rows = list(EXPERIMENTS[paper][item](1, 0))
     assert rows
