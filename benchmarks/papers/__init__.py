@@ -17,6 +17,7 @@ from benchmarks.papers import (
     future_work,
     ji_elkan,
     ji_elkan_figures,
+    ji_elkan_objective,
     ji_elkan_theory,
     properties,
     stoddard,
@@ -51,7 +52,12 @@ MEASURED: dict[str, dict[str, Experiment]] = {
         **future_work.STODDARD,
     },
     "su-2018": {**su.EXPERIMENTS, **future_work.SU},
-    "ji-elkan-2013": {**ji_elkan_theory.EXPERIMENTS, **ji_elkan_figures.EXPERIMENTS, **ji_elkan.EXPERIMENTS},
+    "ji-elkan-2013": {
+        **ji_elkan_theory.EXPERIMENTS,
+        **ji_elkan_figures.EXPERIMENTS,
+        **ji_elkan.EXPERIMENTS,
+        **ji_elkan_objective.EXPERIMENTS,
+    },
 }
 EXPERIMENTS: dict[str, dict[str, Experiment]] = {
     paper: {**audits.experiments(paper), **measured} for paper, measured in MEASURED.items()

@@ -73,6 +73,11 @@ def _tables(chosen: str | None, say: Callable[..., None]) -> None:
                 texts = (item.title, item.printed, item.ours, f"**{item.verdict}**. {item.why}")
                 say(f"| `{item.key}` | {' | '.join(text.replace('|', '&#124;') for text in texts)} |")
             say("")
+            for item in rows:
+                if item.tried:
+                    change = f"Would change the verdict: {item.would_change}"
+                    say(f"- `{item.key}`. Tried: {item.tried} Not tried: {item.untried} {change}")
+            say("")
 
 
 def _counts(rows: Sequence[Item]) -> str:
@@ -94,6 +99,9 @@ def _show(paper: str, key: str, say: Callable[..., None]) -> None:
         ("verdict", f"{item.verdict}. {item.why}"),
         ("the paper", item.printed),
         ("here", item.ours),
+        ("tried", item.tried),
+        ("not tried", item.untried),
+        ("change", item.would_change),
         ("names", ", ".join(item.names)),
         ("card", item.card),
         ("notebook", item.notebook and f"notebooks/{item.notebook}.ipynb"),

@@ -65,6 +65,12 @@ class Item:
         The page of the app and its card, for example "select/f1". Empty if no card shows it.
     notebook : str
         Name of the notebook without its suffix. Empty if there is none.
+    tried : str
+        The paper's own procedure and settings that were run. Stated for "does not hold".
+    untried : str
+        The sets and settings of the paper that were not run. Stated where `tried` is.
+    would_change : str
+        The result that would change the verdict. Stated where `tried` is.
 
     See Also
     --------
@@ -83,6 +89,9 @@ class Item:
     why: str
     card: str = ""
     notebook: str = ""
+    tried: str = ""
+    untried: str = ""
+    would_change: str = ""
 
     def __post_init__(self) -> None:
         check_choice(self.verdict, "verdict", VERDICTS)

@@ -5,11 +5,13 @@ the catalogue gives neighbours that show them, and the audit detects each.
 """
 
 import itertools
+import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
@@ -77,6 +79,35 @@ def noisy_cut(
     cut = Laplace(epsilon * share, sensitivity).release(threshold, draws=draws, rng=rng)
     noisy = Laplace(epsilon * (1 - share), sensitivity).release(scores, draws=draws, rng=rng)
     return noisy >= cut[:, None]
+
+
+def noisy_cut_log_probabilities(
+    scores: Any, sizes: Sequence[int], epsilon: float, threshold: float
+) -> dict[tuple[int, ...], float]:
+    """Return the log probability of every output of `noisy_cut`, for groups of features with equal scores.
+
+    `scores` and `sizes` describe the groups, and an output is the number of selected features of each group. Features
+    are independent given the noisy threshold t. A probability is therefore one integral over t, by Gauss-Legendre
+    quadrature between the kinks of the densities.
+    """
+    scale = Laplace(epsilon / 2).scale
+    kinks = np.unique([threshold, *scores])
+    edges = np.unique(np.concatenate([kinks + shift for shift in scale * np.arange(-60, 61)]))
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    half = np.diff(edges)[:, None] / 2
+    t = (edges[:-1, None] + half * (1 + nodes)).ravel()
+    density = np.log((half * weights).ravel() / (2 * scale)) - abs(t - threshold) / scale
+
+    def log_cdf(u: FloatArray) -> FloatArray:
+        return np.where(u < 0, u - np.log(2), np.log1p(-np.exp(-abs(u)) / 2))
+
+    passes = [(log_cdf((score - t) / scale), log_cdf((t - score) / scale)) for score in scores]
+    result = {}
+    for selected in itertools.product(*(range(size + 1) for size in sizes)):
+        parts = [k * on + (n - k) * off for k, n, (on, off) in zip(selected, sizes, passes, strict=True)]
+        ways = math.prod(math.comb(n, k) for n, k in zip(sizes, selected, strict=True))
+        result[selected] = float(logsumexp(density + sum(parts))) + math.log(ways)
+    return result
 
 
 def iterative_sampling(

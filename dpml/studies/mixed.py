@@ -31,7 +31,6 @@ from dpml.classifiers.naive_bayes.moments import (
     ClassStatistics,
     Moments,
     class_statistics,
-    default_trim,
     models_from_moments,
     release_moments,
 )
@@ -162,8 +161,9 @@ class BinnedNBStudy(_MixedStudy):
 class MomentsNBStudy(_MixedStudy):
     """Simulate naive Bayes with noisy means, variances and counts.
 
-    The methods are those of Zafarani and Clifton, repaired and as published. Settings: `trim`, `pseudocount` (1) and
-    `likelihood`; for the repaired methods also `noise`, `delta` and `allocation`.
+    The methods are those of Zafarani and Clifton, repaired and as published. Settings: `trim` (by default the public
+    rule of `MixedNB`), `pseudocount` (1) and `likelihood`; for the repaired methods also `noise`, `delta` and
+    `allocation`.
 
     Parameters
     ----------
@@ -200,9 +200,6 @@ class MomentsNBStudy(_MixedStudy):
         **setting: Any,
     ) -> dict[str, NDArray[np.float64]]:
         """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs as well."""
-        if trim is None:
-            bun = self.method == "bun-steinke"
-            trim = default_trim(self.schema.n_lower, self.schema.n_classes) if bun else 0
         given, setting = (self.statistics, self.design, epsilon), {"draws": draws, "rng": rng, **setting}
         if self.method == "vaidya":
             moments = vaidya_moments(*given, **setting)

@@ -4,12 +4,15 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from dpml.audit.cases import AUDITED
+from dpml.auditing import recorded_cost
+from dpml.classifiers import MixedNB
 from dpml.classifiers.naive_bayes.as_published import (
     class_sums_by_width,
     published_moments,
@@ -22,12 +25,14 @@ from dpml.classifiers.naive_bayes.moments import (
     LEAST_VARIANCE,
     NOISES,
     class_statistics,
+    default_trim,
     release_moments,
     scaled_statistics,
     shares,
+    smooth_noise,
 )
 from dpml.counts import FACTOR
-from dpml.mechanisms.smooth import local_sensitivity
+from dpml.mechanisms.smooth import Cauchy, local_sensitivity, smooth_sensitivity
 from dpml.schema import Feature, Schema
 
 RELATIONS = ("add-remove", "replace-one")
@@ -47,6 +52,63 @@ def statistics_of(values, codes, lower=-1.0, upper=1.0):
     design = one_number(lower, upper)
     table = design.schema.check_features(np.reshape(values, (-1, 1)))[0]
     return design, class_statistics(design, table, np.asarray(codes, dtype=np.intp))
+
+
+# ---- the public number of trimmed values ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("relation", "n_changed"), [("replace-one", 2), ("add-remove", 3)])
+@pytest.mark.parametrize("epsilon", [1 / 15, 6 / 9, 1.0])
+def test_default_trim_is_near_the_least_smooth_sensitivity(epsilon, relation, n_changed):
+    """For a normal class in half of its domain: 1.00 to 1.15 times the least of all m, and 1.57 at ε = 2/3."""
+    noise = smooth_noise("cauchy", epsilon)
+    values = np.clip(stats.norm.ppf((np.arange(63) + 0.5) / 63) / 5, -1, 1)
+    trim = default_trim(noise, 2 * 63 + 1, 2, n_changed)
+    options = values, -1, 1, noise.beta, relation
+    by_trim = [smooth_sensitivity("trimmed_mean", *options, m) for m in range(32)]
+    assert (trim == 0) == (epsilon < 0.1)
+    assert by_trim[trim] <= (1.6 if n_changed == 3 else 1.2) * min(by_trim) or trim == 0
+    assert by_trim[trim] < by_trim[0] or trim == 0
+
+
+def test_default_trim_is_what_makes_the_noise_small():
+    noise = smooth_noise("cauchy", 2.0)
+    trim = default_trim(noise, 1_000, 2, 3)
+    sizes = [noise.tail_size(0.01) * np.exp(-noise.beta * m) / 500 for m in (trim, trim + 1)]
+    assert trim > 0
+    assert sizes[1] < 1 / 64 <= sizes[0]
+    assert default_trim(noise, 1_000_000, 2, 3) == 0
+
+
+def test_trim_is_that_of_the_rule_by_default():
+    rng = np.random.default_rng(0)
+    codes = np.arange(120) % 2
+    frame = pd.DataFrame({"x": np.clip(rng.normal(codes - 0.5, 0.2), -1, 1)})
+    options = {"schema": Schema([Feature("x", "numeric", lower=-1, upper=1)], n_lower=120), "random_state": 0}
+    for method, n_changed in (("smooth", 3), ("bun-steinke", 3), ("published", 2)):
+        calibration = "algorithm-1" if method == "published" else "exact"
+        trim = default_trim(Cauchy(10 / 3, 10 / 18, calibration), 120, 2, n_changed)  # a third of ε
+        variances = [
+            MixedNB(epsilon=10.0, method=method, trim=m, **options).fit(frame, codes).var_["x"].tolist()
+            for m in (None, trim, 0)
+        ]
+        assert variances[0] == variances[1] != variances[2]
+
+
+@pytest.mark.parametrize("epsilon", [5.0, 20.0])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("method", ["smooth", "bun-steinke"])
+def test_a_fit_that_trims_by_default_costs_at_most_epsilon(method, relation, epsilon):
+    """A record at a bound is added to either class, or takes the place of one of the first class."""
+    x, codes = np.tile([0.1, 0.2, 0.21, 0.3], 20), np.arange(80) % 2
+    schema = Schema([Feature("x", "numeric", lower=-1, upper=1)], n_lower=80)
+    model = MixedNB(epsilon=epsilon, method=method, relation=relation, schema=schema, random_state=0)
+    share = epsilon / 3 / FACTOR[relation]
+    assert default_trim(smooth_noise("cauchy", share), 80, 2, 3) > 0
+    kept = slice(FACTOR[relation] - 1, None)
+    others = [(np.append(x[kept], 1.0)[:, None], np.append(codes[kept], code)) for code in (0, 1)]
+    costs = [recorded_cost(lambda data: model.fit(*data), (x[:, None], codes), other) for other in others]
+    assert epsilon / 4 < max(costs) <= epsilon * (1 + 1e-9)
 
 
 # ---- costs ----------------------------------------------------------------------------------------------------------

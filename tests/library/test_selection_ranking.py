@@ -29,6 +29,7 @@ from dpml.selection import (
 from dpml.selection.as_published import (
     cluster_selection,
     noisy_cut,
+    noisy_cut_log_probabilities,
     private_threshold_testing,
     threshold_testing_log_probabilities,
 )
@@ -161,6 +162,15 @@ def test_threshold_testing_follows_its_probabilities():
     logs = threshold_testing_log_probabilities(TWO, 0.5, 1.0, sensitivity=2.0)
     p = {(True, True): law.cdf(0), (True, False): law.cdf(3) - law.cdf(0), (False, False): law.sf(3)}
     assert {sides: np.exp(log) for sides, log in logs.items()} == pytest.approx(p)
+
+
+def test_noisy_cut_follows_its_probabilities():
+    raised, equal = (noisy_cut_log_probabilities((score, 0.0), (20, 20), 1.0, 0.0) for score in (1.0, 0.0))
+    assert sum(np.exp(list(raised.values()))) == pytest.approx(1)
+    # the sum of two Laplace variables of scale 2 exceeds -1
+    mean = sum(k * np.exp(log) for (k, _), log in raised.items())
+    assert mean == pytest.approx(20 * (1 - 2.5 / 4 * np.exp(-0.5)))
+    assert max(abs(raised[k] - equal[k]) for k in raised) == pytest.approx(9.404179)
 
 
 def test_noisy_counts_lie_between_none_and_their_class():

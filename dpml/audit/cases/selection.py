@@ -44,6 +44,7 @@ from dpml.selection.as_published import (
     cluster_selection_log_probabilities,
     iterative_sampling,
     noisy_cut,
+    noisy_cut_log_probabilities,
     private_threshold_testing,
     threshold_testing_log_probabilities,
 )
@@ -107,11 +108,17 @@ def _clusters(epsilon: float, relation: str) -> Case:
 
 def _noisy_cut(epsilon: float, relation: str) -> Case:
     low, high = np.zeros(40), np.repeat([1.0, 0.0], 20)
+
+    class Exact:
+        def log_probabilities(self, data):
+            return noisy_cut_log_probabilities(data[[0, -1]], (20, 20), epsilon, 0.0)
+
     return Case(
         high,
         low,
         lambda data: noisy_cut(data, epsilon, 0.0, rng=np.random.default_rng(0)),
         lambda data, draws, rng: noisy_cut(data, epsilon, 0.0, draws=draws, rng=rng),
+        Exact(),
         score=lambda outputs: outputs[:, :20].sum(axis=1) - 1.0 * outputs[:, 20:].sum(axis=1),
         words="40 equal total counts, and an added record raises half of them",
     )

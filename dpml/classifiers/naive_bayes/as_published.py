@@ -13,7 +13,7 @@ from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.claims import claim
 from dpml.classifiers.naive_bayes.cells import Design
-from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics, Moments
+from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics, Moments, default_trim
 from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace, boundary, smooth
 from dpml.mechanisms.private import statistic
@@ -95,7 +95,7 @@ def published_moments(
     design: Design,
     epsilon: float,
     *,
-    trim: int = 0,
+    trim: int | None = None,
     draws: int = 1,
     rng: np.random.Generator,
 ) -> Moments:
@@ -107,12 +107,16 @@ def published_moments(
     The counts change by two under the paper's replace-one relation. And a changed label changes the sizes of two
     classes, which the sensitivities take as fixed.
 
-    `trim` values are left out at each end (m of Definition 4.1). Negative standard deviations become 0, as in section
-    6. Variances are then at least `LEAST_VARIANCE`.
+    `trim` values are left out at each end (line 12, m of Definition 4.1). The paper states no m, and the default is the
+    public rule `default_trim`. Negative standard deviations become 0, as in section 6. Variances are then at least
+    `LEAST_VARIANCE`.
     """
-    draws, trim = check_integer(draws, "draws", 1), check_integer(trim, "trim")
+    draws = check_integer(draws, "draws", 1)
     share = check_epsilon(epsilon) / (2 * len(design.numbers) + len(design.attributes) + 1)
     noise = Cauchy(share, share / 6, "algorithm-1")
+    if trim is None:
+        trim = default_trim(noise, design.schema.n_lower, design.schema.n_classes, 2)
+    check_integer(trim, "trim")
 
     def noisy(kind: str, root: bool) -> FloatArray:
         return noise.release(*_each_scaled(statistics.numbers, kind, noise.beta, trim, root), rng=rng, draws=draws)

@@ -32,7 +32,6 @@ from dpml.classifiers.naive_bayes.moments import (
     NOISES,
     Moments,
     class_statistics,
-    default_trim,
     models_from_moments,
     release_moments,
     shares,
@@ -188,8 +187,8 @@ class MixedNB(PosteriorNB):
     delta : float, default 0.0
         Privacy parameter δ: in (0, 1) for "laplace" and "gaussian" noise, and 0 for all others.
     trim : int, optional
-        Number of values trimmed at each end of each number in each class. By default 0, and for "bun-steinke" the value
-        of the public rule `dpml.classifiers.naive_bayes.moments.default_trim`.
+        Number m of values trimmed at each end of each number in each class ("smooth", "bun-steinke" and "published").
+        By default the public rule `dpml.classifiers.naive_bayes.moments.default_trim` decides.
     allocation : (float, float), default (2.0, 1.0)
         Ratio of ε for each number to ε for each attribute ("global", "smooth" and "bun-steinke"). Zafarani and Clifton
         use 2 : 1.
@@ -347,10 +346,7 @@ class MixedNB(PosteriorNB):
             return release_row_bounded(statistics, self.epsilon, sum(bounds), grid=SHARE_GRID, **options)
         if self.method == "vaidya":
             return vaidya_moments(statistics, design, self.epsilon, rng=table.rng)
-        trim = self.trim
-        if trim is None:
-            trim = default_trim(table.schema.n_lower, table.schema.n_classes) if self.method == "bun-steinke" else 0
-        options = {"trim": trim, "rng": table.rng}
+        options = {"trim": self.trim, "rng": table.rng}
         if self.method == "published":
             return published_moments(statistics, design, self.epsilon, **options)
         options |= {name: getattr(self, name) for name in ("delta", "noise", "allocation", "relation")}

@@ -131,9 +131,22 @@ def smooth_noise(noise: str, epsilon: float, delta: float = 0.0) -> SmoothNoise:
     return concentrated[noise](epsilon, min(epsilon / 10, MOST_BETA))
 
 
-def default_trim(n_lower: int, n_classes: int) -> int:
-    """Return the public rule for the number of values trimmed at each end: n_lower/(100·C), at least 1."""
-    return max(n_lower // (100 * n_classes), 1)
+def default_trim(noise: SmoothNoise, n_lower: int, n_classes: int, n_changed: int) -> int:
+    """Return the public rule for the number m of values trimmed at each end.
+
+    By m + 1 changed records a trimmed mean moves by about R/N, for a domain of width R and N values that are left. In
+    a class of average size n = n_lower/C, N = n - `n_changed`·m, with `n_changed` = 2 under replace-one, and 3 under
+    add/remove, where changes can be removals. The smooth sensitivity is then about exp(-β·m)·R/N. This is least at m =
+    n/`n_changed` - 1/β. Less trimming suffices if the noise is already small: with t the size that it exceeds with
+    probability 0.01 for a smooth sensitivity of 1, it is below R/64 at m = log(64·t/n)/β. R/64 is an eighth of the
+    standard deviation of values whose domain is eight of them wide. So, rounded down,
+
+        m = max(0, min(log(64·t/n)/β, n/`n_changed` - 1/β)).
+    """
+    n = n_lower / n_classes
+    return max(
+        0, math.floor(min(math.log(64 * noise.tail_size(0.01) / n), n * noise.beta / n_changed - 1) / noise.beta)
+    )
 
 
 def release_moments(
@@ -144,7 +157,7 @@ def release_moments(
     *,
     delta: float = 0.0,
     noise: str = "cauchy",
-    trim: int = 0,
+    trim: int | None = None,
     allocation: tuple[float, float] = (2.0, 1.0),
     relation: str = "add-remove",
     draws: int = 1,
@@ -186,7 +199,9 @@ def release_moments(
         mean, variance = _from_sums(statistics, n, each, draws, rng)
     else:
         mechanism = smooth_noise(noise, each, delta / (2 * len(design.numbers)))
-        trim = check_integer(trim, "trim")
+        if trim is None:
+            trim = default_trim(mechanism, design.schema.n_lower, design.schema.n_classes, 3)
+        check_integer(trim, "trim")
         noisy = [
             mechanism.release(*scaled_statistics(statistics, what, mechanism.beta, trim, squared=squared), **batch)
             for what, squared in MOMENTS[kind]

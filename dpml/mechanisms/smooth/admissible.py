@@ -40,7 +40,7 @@ class Claim:
     rho: float | None = None
 
 
-class SmoothNoise(abc.ABC):
+class SmoothNoise(SymmetricNoise):
     """Noise for a statistic with smooth sensitivity S: `scale`·S·Z, with Z drawn from a fixed distribution.
 
     The claim holds for the relation under which S is β-smooth and at least the local sensitivity. Two neighbours then
@@ -215,7 +215,7 @@ def cauchy_scale(epsilon: float, beta: float, calibration: str = "exact") -> flo
     return 6 / epsilon if calibration == "theorem-2" else exact
 
 
-class PureNoise(SymmetricNoise, SmoothNoise):
+class PureNoise(SmoothNoise):
     r"""Noise with the tails of Student's t, whose largest log ratio of densities is finite.
 
     Derivation. The density of Student's t with ν degrees of freedom, location l and scale s is proportional to
@@ -810,7 +810,7 @@ CONCENTRATED_CALIBRATIONS = ("derived", "bun-steinke")
 
 
 @dataclass(frozen=True)
-class _Concentrated(SymmetricNoise, SmoothNoise):
+class _Concentrated(SmoothNoise):
     """A noise family with a shape σ. Subclasses define the two costs and the standard deviation.
 
     Let ε be the sum of a cost for the change of scale (dilation) and a cost for the change of location (slide). A
