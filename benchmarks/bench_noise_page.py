@@ -23,7 +23,7 @@ PROBE = """
 () => {
   const doc = Bokeh.documents[0]
   const view = Bokeh.index.find_one_by_id(doc.get_model_by_name("noise-envelope").id)
-  const data = doc.get_model_by_name("noise-terms")
+  const data = doc.get_model_by_name("noise-envelope-terms")
   const probe = {start: null, changed: false, times: []}
   data.connect(data.properties.data.change, () => { if (probe.start !== null) { probe.changed = true } })
   view.repainted.connect(() => {

@@ -16,10 +16,10 @@ from bench_app import app_page
 # a source that has data when the first answer is drawn
 FIRST = {
     "explore": ("cost-hand-now", "mean"),
-    "audit": ("audit-roc", "fpr"),
+    "audit": ("audit-attack-roc", "fpr"),
     "noise": ("noise-drops", "x"),
     "select": ("select-rows", "row"),
-    "train": ("train-accuracy-binned-now", "mean"),
+    "train": ("train-methods-rows", "mean"),
     "evaluate": ("evaluate-intervals-rows", "value"),
 }
 VISITS = 3

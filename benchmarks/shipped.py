@@ -1,7 +1,8 @@
 """Make what ships, so that pages open with their curves and notebooks need not wait: ``python -m benchmarks.shipped``.
 
-``studies`` are the library's standard studies (`dpml.sweep.standard_study`), ``cost``, ``train`` and ``publish`` the
-first pictures of three pages of the app, ``claims`` the actual ε of every claim of the catalogue.
+``studies`` are the library's standard studies (`dpml.sweep.standard_study`), ``default`` the study of the default
+classifier that all pages show, ``cost``, ``train`` and ``publish`` the rest of the first pictures of three pages,
+``claims`` the actual ε of every claim of the catalogue.
 A data set that does not ship yet is made by its name. Without names all data sets are made that ship; adult and
 mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a part of each again.
 """
@@ -17,6 +18,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend on the number of threads
 
+from dpml_app.data import default_study
 from dpml_app.pages.audit import compute as claims
 from dpml_app.pages.explore import compute as cost
 from dpml_app.pages.publish import compute as publish
@@ -29,6 +31,7 @@ from dpml.sweep import STANDARD
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
 FOLDERS = {
     "studies": DATA,
+    "default": default_study.SHIPPED,
     "cost": cost.SHIPPED,
     "train": train.SHIPPED,
     "publish": publish.SHIPPED,
@@ -48,6 +51,8 @@ def make(part: str, name: str) -> Any:
     """Return what ships of a data set, computed."""
     if part == "studies":
         return make_standard(name, progress=True)
+    if part == "default":
+        return default_study.make(name)
     if part == "cost":
         return cost.make(name)
     if part == "train":

@@ -81,8 +81,6 @@ class SocketSession:
         self._named: dict[str, str] = {}
         self._answered: asyncio.Event = asyncio.Event()
         self.first_shown: float | None = None
-        # seconds until the page's still picture had come
-        self.pictured: float | None = None
         self._reading: asyncio.Task | None = None
 
     # ---- opening and leaving ----------------------------------------------------------------------------------------
@@ -91,20 +89,13 @@ class SocketSession:
         """Open the page and be ready; the headers go with both requests."""
         client = AsyncHTTPClient(force_instance=True, defaults={"connect_timeout": OPENING})
         options: dict[str, Any] = {"request_timeout": OPENING, "validate_cert": self._trusted}
-        begun, parts = time.perf_counter(), []
-
-        def take(part: bytes) -> None:
-            parts.append(part)
-            if self.pictured is None and b'class="still"' in b"".join(parts):
-                self.pictured = time.perf_counter() - begun
-
-        page = await client.fetch(f"{self.base}/app{self.query}", headers=headers, streaming_callback=take, **options)
+        page = await client.fetch(f"{self.base}/app{self.query}", headers=headers, **options)
         client.close()
         self.headers = dict(page.headers.get_all())
         for line in page.headers.get_list("Set-Cookie"):
             name, _, value = line.partition(";")[0].partition("=")
             self.cookies[name] = value
-        found = re.search(r'"token":"([^"]+)"', b"".join(parts).decode())
+        found = re.search(r'"token":"([^"]+)"', page.body.decode())
         if found is None:
             raise Dropped("the page has no token of a session")
         self.session, self.payload = get_session_id(found[1]), get_token_payload(found[1])

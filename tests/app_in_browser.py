@@ -25,7 +25,7 @@ ALL_CARDS = 6000
 PAGE_SOURCES = {
     "explore": ("answer-state", "sweep-state", "true"),
     "audit": ("audit-state", "audit-work", "true"),
-    "noise": ("noise-state", "noise-work", "named('noise-terms')?.k.length > 0"),
+    "noise": ("noise-state", "noise-work", "named('noise-envelope-terms')?.k.length > 0"),
     "select": (
         "select-state",
         "select-sweep-state",

@@ -180,9 +180,9 @@ def _pages(pool):
 @pytest.fixture
 def few_fits(monkeypatch):
     """Draw the picture of Explore from two fits at each ε: there are 31, and a fit takes a hundredth of a second."""
-    from dpml_app.pages.explore import compute
+    from dpml_app.data import default_study
 
-    monkeypatch.setattr(compute, "DRAWS", 2)
+    monkeypatch.setattr(default_study, "DRAWS", 2)
 
 
 # what stays of the points that a curve is drawn through

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.data import measures
+from dpml_app.data.default_study import default_runs, non_private, result_of, shipped_results
 from dpml_app.jobs import Task
-from dpml_app.lessons import all_pages
-from dpml_app.lessons.figures import number, settings_of
+from dpml_app.lessons import figures
+from dpml_app.lessons.figures import settings_of
 from dpml_app.pages.audit import compute as audit
 from dpml_app.pages.audit import lesson as audits
 from dpml_app.pages.audit.compute import AuditValues
 from dpml_app.pages.evaluate import lesson as curves
-from dpml_app.pages.explore.compute import default_runs, non_private, shipped_results
 from dpml_app.pages.noise import lesson as noise
 from dpml_app.pages.publish import compute as publish
 from dpml_app.pages.publish import lesson as tables
@@ -53,7 +53,7 @@ def data_marks(state, *texts):
 def holds(text, step):
     """Return whether a claim is true at a step's settings."""
     name, *words = text.split()
-    settings = settings_of(step.state, *[word for word in words if "=" in word])
+    settings = settings_of(step.state, dict(word.split("=", 1) for word in words if "=" in word))
     return bool(CLAIMS[name](settings, *[word for word in words if "=" not in word]))
 
 
@@ -78,7 +78,7 @@ def bounding_helps_without_noise(s):
 @claim
 def second_class_loses_most(s):
     """Of all groups that the page names, the second class loses most."""
-    known = shipped_results(s.dataset, s.relation, s.seed)
+    known = shipped_results(s.dataset)
     runs = known[Task(default_runs, (s.dataset, s.relation, s.epsilon, s.seed))]
     plain = known[Task(non_private, (s.dataset, s.relation))]
     lost = np.concatenate([plain[of] - runs[of].mean(axis=0) for of in ("recall", "groups")])
@@ -89,7 +89,7 @@ def second_class_loses_most(s):
 def beats_in_training(s, first, second):
     """The first method is better by more than three standard errors of the difference."""
     tasks = [measured(method, TrainValues.of(s), s.epsilon) for method in (first, second)]
-    a, b = (task.function(*task.arguments)["accuracy"] for task in tasks)
+    a, b = (result_of(task)["accuracy"] for task in tasks)
     return a.mean() - b.mean() > 3 * math.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
 
 
@@ -196,7 +196,7 @@ def weights_invent_nobody(s):
 
 
 CLAIMS |= {
-    "hardly-more-than-a-guess": lambda s: -2 < number(all_pages.main(s, "default")) - all_pages.guess(s) < 2,
+    "hardly-more-than-a-guess": lambda s: -2 < figures.FIGURES["default_gain"](s) < 2,
     "a-quarter-is-high": lambda s: 0.24 < float((measures.dataset(s.dataset).y_test == 1).mean()) < 0.26,
     "better-than": lambda s, first, second: trained.trained(s, first) > trained.trained(s, second),
     # with the first data set an output has probability 0

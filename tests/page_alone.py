@@ -35,7 +35,7 @@ class PageAlone:
 
     def __init__(self, pool):
         self.pool, self.page, self.only = pool, None, set()
-        self._found = (), {}
+        self._found = [], {}
         self.loop = asyncio.new_event_loop()
 
     def enter(self, page_id, query="", only=()):
@@ -105,11 +105,11 @@ class PageAlone:
 
     @property
     def sources(self):
-        """The data sources of all plots, by name; looked up anew where a card has come."""
-        cards = tuple(self.page.cards.values())
-        if self._found[0] != cards:
-            plots = [plot for card in cards for plot in card.plots]
-            self._found = cards, {s.name: s for plot in plots for s in plot.select({"type": ColumnDataSource})}
+        """The data sources of all plots, by name; looked up anew where a plot or a series has come."""
+        plots = [plot for card in self.page.cards.values() for plot in card.plots]
+        drawn = [(plot, len(plot.renderers)) for plot in plots]
+        if self._found[0] != drawn:
+            self._found = drawn, {s.name: s for plot in plots for s in plot.select({"type": ColumnDataSource})}
         return self._found[1]
 
     def read(self, name):

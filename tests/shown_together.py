@@ -7,12 +7,13 @@ from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.publish.compute import WEIGHT_STYLES
 from dpml_app.pages.select import figures as select
-from dpml_app.pages.train.figures import every_style
+from dpml_app.pages.select.compute import SELECTOR_STYLES
+from dpml_app.pages.train.compute import EVERY
 
 ON_ONE_PLOT = {
     "explore": explore.SCORE_STYLES,
-    "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
-    "train": {**every_style(), "vaidya-true": VAIDYA_TRUE},
+    "selectors": {**SELECTOR_STYLES, **select.OWN_STYLES},
+    "train": {**{key: method.look for key, method in EVERY.items()}, "vaidya-true": VAIDYA_TRUE},
     "publish": publish.STYLES,
     "weights": WEIGHT_STYLES,
     "evaluate": evaluate.ROC_STYLES,

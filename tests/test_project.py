@@ -28,7 +28,7 @@ TEST_FILES = sorted((ROOT / "tests").rglob("test_*.py"))
 
 
 def requirement(text):
-    """Return (name, bounds) of a requirement such as ``numpy>=2.0`` or ``panel>=1.9,<1.10``."""
+    """Return (name, bounds) of a requirement such as ``numpy>=2.0`` or ``panel>=1.9,<2``."""
     match = re.fullmatch(r"([A-Za-z0-9_.-]+)\s*>=\s*([0-9.]+(?:,<[0-9.]+)?)", text.strip())
     assert match, f"{text!r} is not of the form name>=version, with an upper bound or without"
     return match[1].lower().replace("_", "-"), match[2]

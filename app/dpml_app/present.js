@@ -2,17 +2,15 @@
 
 const present = document.getElementById("present")
 let at = 0
+const lesson_panel = document.getElementById("lesson")
 // what others are given: the link of the class that is taught, or of what is shown
-const shared_link = () => document.getElementById("lesson").dataset.link ?? location.href
+const shared_link = () => lesson_panel.dataset.link ?? location.href
 const presented = () => document.body.classList.contains("presenting")
 
-// The card of the lesson's step that is shown, which is presented, too; the address says which.
-const in_lessons = JSON.parse(document.getElementById("lesson-texts").textContent)
+// The card of the lesson's step that is shown, which is presented, too.
 function lesson_place() {
-  const given = new URLSearchParams(location.search)
-  const lesson = in_lessons.find(({name}) => name === given.get("lesson"))
-  const step = lesson?.steps[Number(given.get("step") ?? 1) - 1]
-  return step?.card && step.page === body.dataset.page ? `place-${step.page}-${step.card}` : null
+  const {place} = lesson_panel.dataset
+  return place?.startsWith(`place-${body.dataset.page}-`) ? place : ""
 }
 // the cards below the picture of the page that is shown
 function cards_below() {
@@ -37,21 +35,13 @@ function stage(next) {
     more.classList.toggle("staging", more === behind)
     if (behind !== null) { more.open = more === behind }
   }
-  const walk = (node) => {
-    if (node.getAttribute?.("role") === "slider" || node.type === "range") { return node }
-    for (const child of [...(node.shadowRoot?.children ?? []), ...(node.children ?? [])]) {
-      const found = walk(child)
-      if (found) { return found }
-    }
-    return null
-  }
-  walk(all[at])?.focus({preventScroll: true})
+  const slider = [...parts_of(all[at])].find((part) => part.getAttribute("role") === "slider" || part.type === "range")
+  slider?.focus({preventScroll: true})
   body.scrollTop = 0
   enlarge()
 }
 function stage_lesson() {
-  const place = address.document.get_model_by_name(lesson_place() ?? "")
-  const el = place && Bokeh.index.find_one_by_id(place.id)?.el
+  const el = el_of(address.document.get_model_by_name(lesson_place()))
   stage(el ? stages().indexOf(el) : 0)
 }
 
@@ -59,22 +49,20 @@ function stage_lesson() {
 const LEAST_TEXT = 20, LARGER = 1.4
 const own_sizes = new Map()
 const SIZES = ["axis_label_text_font_size", "major_label_text_font_size", "label_text_font_size", "text_font_size"]
+// a size is a text, or a value with one; one that is a column's stays
+const text_of = (size) => typeof size === "string" ? size : size?.value
 function enlarge() {
   const on = presented()
   for (const figure of drawn.keys()) {
-    const parts = [...figure.left, ...figure.right, ...figure.above, ...figure.below, ...figure.center]
+    const parts = ["left", "right", "above", "below", "center"].flatMap((side) => figure[side])
     for (const part of [...parts, ...figure.renderers.map((renderer) => renderer.glyph)]) {
-      for (const name of SIZES.filter((name) => name in (part?.properties ?? {}))) {
+      for (const name of SIZES.filter((name) => typeof text_of(part?.[name]) === "string")) {
         const key = `${part.id} ${name}`
         if (on && !own_sizes.has(key)) { own_sizes.set(key, part[name]) }
-        if (!own_sizes.has(key)) { continue }
         const own = own_sizes.get(key)
-        const text = typeof own === "string" ? own : own?.value
-        // a size that is a column's stays
-        if (typeof text !== "string") { continue }
-        const size = on ? `${Math.max(LEAST_TEXT, Math.round(LARGER * parseFloat(text)))}px` : text
-        const now = typeof part[name] === "string" ? part[name] : part[name]?.value
-        if (now !== size) { part.setv({[name]: typeof own === "string" ? size : {value: size}}, {sync: false}) }
+        if (own === undefined) { continue }
+        const size = on ? `${Math.max(LEAST_TEXT, Math.round(LARGER * parseFloat(text_of(own))))}px` : text_of(own)
+        if (text_of(part[name]) !== size) { part.setv({[name]: own.value ? {value: size} : size}, {sync: false}) }
       }
     }
   }
@@ -99,8 +87,7 @@ function alone_at_risk(on) {
 }
 function presenting(on) {
   document.body.classList.toggle("presenting", on)
-  present.setAttribute("aria-pressed", String(on))
-  fit()
+  present.ariaPressed = String(on)
   // what has room beside larger type is decided as for a figure's width, which may stay
   for (const figure of drawn.keys()) { figure.properties.inner_width.change.emit() }
   alone_at_risk(on)
@@ -136,28 +123,11 @@ addEventListener("keydown", (event) => {
   if (event.key === "PageUp" || event.key === "b") { stage(at - 1); event.preventDefault() }
 })
 
-// The menu closes once something of it is chosen, with Escape, and where another place is clicked.
-const menu = document.getElementById("menu")
-menu.addEventListener("click", (event) => { if (event.target.matches("button")) { menu.open = false } })
-menu.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && menu.open) {
-    menu.open = false
-    menu.querySelector("summary").focus()
-  }
-})
-document.addEventListener("click", (event) => { if (!menu.contains(event.target)) { menu.open = false } })
-
 // The link of what is shown, and all of its settings as they were at first.
-const copied = document.getElementById("copied")
 document.getElementById("copy").addEventListener("click", async () => {
   write()
-  try {
-    await navigator.clipboard.writeText(shared_link())
-    copied.textContent = "Link copied"
-  } catch {
-    copied.textContent = shared_link()
-  }
-  setTimeout(() => { copied.textContent = "" }, 4000)
+  const link = shared_link()
+  tell(await navigator.clipboard.writeText(link).then(() => "Link copied", () => link))
 })
 document.getElementById("reset").addEventListener("click", () => {
   write()

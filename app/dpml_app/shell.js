@@ -2,6 +2,22 @@
 // In, from the server: address (query, push, at), waiting (names of places without a card yet).
 // In, to the server: visited (query, at), near (names of places that are near the view).
 const body = document.getElementById("body")
+
+// the element of a model, an element outside shadow roots that holds another, and all elements in one
+const el_of = (model) => model && Bokeh.index.find_one_by_id(model.id)?.el
+const host_of = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
+function* parts_of(el) {
+  yield el
+  for (const child of [...(el.shadowRoot?.children ?? []), ...el.children]) { yield* parts_of(child) }
+}
+// says in the header what has been done, for some seconds or until it says something else
+let told = null
+function tell(text, milliseconds = 4000) {
+  clearTimeout(told)
+  document.getElementById("copied").textContent = text
+  if (milliseconds) { told = setTimeout(tell, milliseconds, "", 0) }
+}
+
 const links = [...document.querySelectorAll("#top nav a")]
 
 function show(page) {
@@ -71,17 +87,14 @@ for (const link of [...links, document.getElementById("home")]) {
 
 // The address holds the page's whole state, so that a new session goes on where the old one stopped.
 const lost = document.getElementById("lost")
-// whether the page is loaded again after that; a browser may refuse to keep anything
-const AGAIN = "dpml-again"
-try {
-  if (sessionStorage.getItem(AGAIN)) {
-    sessionStorage.removeItem(AGAIN)
-    lost.textContent = "The connection was lost and the page was reloaded with the same settings. Upload your table again if you had one."
-    lost.hidden = false
-    setTimeout(() => { lost.hidden = !document.body.classList.contains("lost") }, 15000)
-  }
-} catch { /* the page says nothing of it */ }
-function disconnected() {
+// the entry of the history says whether the page is loaded again after that
+if (history.state?.again) {
+  history.replaceState(null, "")
+  lost.textContent = "The connection was lost and the page was reloaded with the same settings. Upload your table again if you had one."
+  lost.hidden = false
+  setTimeout(() => { lost.hidden = !document.body.classList.contains("lost") }, 15000)
+}
+async function disconnected() {
   if (document.body.classList.contains("lost")) { return }
   write()
   document.body.classList.add("lost")
@@ -92,37 +105,27 @@ function disconnected() {
     return
   }
   lost.textContent = "The connection to the server is lost. Results may belong to other settings. Reconnecting…"
-  const again = async () => {
-    try {
-      // not the page, for which a session would be made; a server without this address answers, too
-      const answer = await fetch("healthz", {cache: "no-store"})
-      if (answer.status < 500) {
-        try { sessionStorage.setItem(AGAIN, "1") } catch { /* see above */ }
-        location.reload()
-        return
-      }
-    } catch { /* not yet */ }
-    setTimeout(again, 1500)
+  let answer = null
+  while (!(answer?.status < 500)) {
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    // not the page, for which a session would be made; a server without this address answers, too
+    answer = await fetch("healthz", {cache: "no-store"}).catch(() => null)
   }
-  setTimeout(again, 1000)
+  history.replaceState({again: true}, "")
+  location.reload()
 }
 address.document.on_event("connection_lost", disconnected)
 addEventListener("offline", disconnected)
 
 // A place is filled once it is less than a screen away, and not behind what is closed.
 const AHEAD = 1.0
-let asked = new Set()
+const asked = new Set()
 function look() {
-  const wanted = []
-  for (const name of waiting.data.names) {
-    const place = waiting.document?.get_model_by_name(name)
-    const el = place && Bokeh.index.find_one_by_id(place.id)?.el
-    if (!el || asked.has(name) || !el.checkVisibility()) { continue }
-    if (el.getBoundingClientRect().top < innerHeight * (1 + AHEAD)) {
-      asked.add(name)
-      wanted.push(name)
-    }
-  }
+  const wanted = waiting.data.names.filter((name) => {
+    const el = el_of(waiting.document?.get_model_by_name(name))
+    return el?.checkVisibility() && !asked.has(name) && el.getBoundingClientRect().top < innerHeight * (1 + AHEAD)
+  })
+  wanted.forEach((name) => asked.add(name))
   if (wanted.length > 0) { near.data = {names: wanted} }
 }
 setInterval(look, 200)

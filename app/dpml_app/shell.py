@@ -25,8 +25,8 @@ from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
-from dpml_app.core.page import FLUSH, BasePage, one_message
-from dpml_app.core.report import report_of
+from dpml_app.core.page import FLUSH, BasePage, adding_models, one_message
+from dpml_app.core.report import as_html, report_of
 from dpml_app.data import real_data
 from dpml_app.drawing.figure import script
 from dpml_app.jobs import pool
@@ -156,12 +156,13 @@ class Shell:
             return
         turned = any(event.name == "page" for event in events)
         if turned:
-            self.show()
+            with adding_models(self.doc):
+                self.show()
         self._write(push=turned)
 
     def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
-        with set_curdoc(self.doc), one_message(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             self._visit(new["query"][0])
 
     def _visit(self, query: str) -> None:
@@ -231,7 +232,7 @@ class Shell:
 
     def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Fill the places that have come near the view."""
-        with set_curdoc(self.doc), one_message(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             for slot in self.shown.slots:
                 if slot.name in new["names"]:
                     slot.mount()
@@ -267,15 +268,16 @@ class Shell:
             self.coded.data = {"payload": [json.dumps({**files, "serial": new["serial"][0]})]}
 
     def _report(self) -> dict[str, Any]:
-        """Return what a report says of the pages that have been visited."""
+        """Return the file name and the HTML of a report of the pages that have been visited."""
         visited = {name: self.pages[name] for name in PAGES if name in self.pages}
-        return report_of(visited, self.settings.page, self.settings)
+        report = report_of(visited, self.settings.page, self.settings)
+        return {"file": report["file"], "html": as_html(report)}
 
     def _tell_pins(self, name: str, sentence: str = "") -> None:
         """Send a page's pins to the browser, with a message for the user."""
         pins = self.pages[name].pins
         if pins is not None:
-            shown = {"page": name, "said": sentence, "serial": self.pinning.data["serial"][0], **pins.table()}
+            shown = {"page": name, "said": sentence, "serial": self.pinning.data["serial"][0], "html": pins.html()}
             self.pins.data = {"payload": [json.dumps(shown)]}
 
     async def start(self) -> None:
@@ -331,7 +333,6 @@ def build_app() -> Frame:
     pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more) for n, page in PAGES.items()}
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
-    template.add_variable("still", shell.shown.still())
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
     template.add_variable("texts", panel.texts())

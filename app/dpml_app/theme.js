@@ -1,4 +1,5 @@
 // Dark or light: what the reader has chosen before, else what the system has. Runs after shell.js.
+const theme_toggle = () => [...Bokeh.index.all_views()].find(({el}) => el?.classList.contains("theme-toggle"))?.model.data
 {
   const system = matchMedia("(prefers-color-scheme: dark)")
   // a browser may refuse to keep anything
@@ -6,7 +7,7 @@
   const keep_theme = (name) => { try { localStorage.setItem("theme", name) } catch { /* the next visit follows the system */ } }
   const wanted = () => (kept() ?? (system.matches ? "dark" : "light")) === "dark"
   const begin = () => {
-    const toggle = [...Bokeh.index.all_views()].find(({el}) => el?.classList.contains("theme-toggle"))?.model.data
+    const toggle = theme_toggle()
     if (!toggle) { setTimeout(begin, 50); return }
     const follow_system = () => { if (toggle.value !== wanted()) { toggle.value = wanted() } }
     // what the browser draws itself, as ticks in boxes, follows

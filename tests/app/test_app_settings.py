@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from dpml_app.core.page import REGIONS
 from dpml_app.data import measures
-from dpml_app.data.facts import dataset_note
-from dpml_app.data.offered import OF_TWO_CLASSES
+from dpml_app.data.facts import OF_TWO_CLASSES, dataset_note
 from dpml_app.drawing.figure import edges
 from dpml_app.page_list import PAGES
 from dpml_app.pages.explore import compute, text
 from dpml_app.pages.explore.compute import ExploreValues
-from dpml_app.pages.explore.figures import MapFigure, SelectionFigure
+from dpml_app.pages.explore.figures import SelectionFigure, map_tables
 from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.text.phrases import certainty, factor, right_of_hundred, risk
@@ -262,23 +261,18 @@ def test_cells_of_the_map_touch():
 
 
 def test_map_marks_the_best_only_when_complete():
-    figure = MapFigure()
-    figure.start((0.1, 1.0), (1, 2), 0.5, 0.9)
     one = np.array([[0.6, 0.5, 0.6, 0.7], [0.7, 0.9, 0.7, 0.9]])
-    figure.show("map", {1: one}, complete=False)
-    assert len(figure.best.data["epsilon"]) == 0
+    assert set(map_tables((0.1, 1.0), {1: one}, (1, 2))) == {"cells"}
     # at the second ε the even draws choose the second count, though all draws together would choose the first
     two = np.array([[0.4, 0.3, 0.4, 0.5], [0.8, 0.6, 0.8, 0.8]])
-    figure.show("map", {1: one, 2: two}, complete=True)
-    assert figure.cells.data["accuracy"].tolist() == pytest.approx([0.6, 0.8, 0.4, 0.75])
-    assert figure.best.data["n_features"].tolist() == [1, 2]
-    assert figure.best.data["accuracy"].tolist() == pytest.approx([0.6, 0.7])
-    assert figure.best.data["error"].tolist() == pytest.approx([0.1, 0.1])
+    tables = map_tables((0.1, 1.0), {1: one, 2: two}, (1, 2))
+    assert tables["cells"]["accuracy"].tolist() == pytest.approx([0.6, 0.8, 0.4, 0.75])
+    best = tables["best"]
+    assert best["n_features"].tolist() == [1, 2]
+    assert best["accuracy"].tolist() == pytest.approx([0.6, 0.7])
+    assert best["error"].tolist() == pytest.approx([0.1, 0.1])
     # 0.2 behind in every draw, or equal
-    assert (figure.best.data["least"].tolist(), figure.best.data["most"].tolist()) == ([1, 1], [1, 2])
-    figure.outdate("map")
-    assert set(figure.cells.data["alpha"]) == {0.3}
-    assert len(figure.best.data["epsilon"]) == 0
+    assert (best["least"].tolist(), best["most"].tolist()) == ([1, 1], [1, 2])
 
 
 def test_features_with_like_names_get_labels_of_their_own():

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from dpml_app.core.card import DEFERRED
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit import text as texts
 from dpml_app.pages.audit.compute import AuditSettings, AuditValues
-from dpml_app.pages.audit.page import methods
+from dpml_app.pages.audit.page import STEP, methods, steps_of
 
 from dpml.audit import audit, audit_outputs, exact_epsilon
 from dpml.audit.cases import AUDITED
@@ -288,3 +289,10 @@ def test_every_method_is_in_the_list_once_with_its_sign():
     assert sorted(listed.values()) == sorted(AUDITED)
     fails = {key for title, key in listed.items() if title.startswith("✗")}
     assert fails == {name for name, entry in AUDITED.items() if not entry.holds(compute.CHECKED_AT)}
+
+
+def test_no_sampled_bound_exceeds_the_exact_epsilon():
+    sampled = {(STEP, k): {"draws": 10 * k, "lower": lower} for k, lower in ((2, 1.2), (1, 0.5))}
+    sampled[STEP, 3] = {"problem": "it has no samples"}
+    assert [step["lower"] for step in steps_of(sampled)] == [0.5, 1.2]
+    assert [step["lower"] for step in steps_of({**sampled, ("exact", DEFERRED): {"epsilon": 1.0}})] == [0.5, 1.0]

@@ -34,18 +34,20 @@ def test_curve_and_bounds_are_those_of_the_library(alone, method, relation):
     for n in compute.LADDER[:6]:
         found = audit_outputs(*(side[:n] for side in outputs), epsilon, **options)
         bounds.append(found.epsilon_lower)
-    assert alone.read("audit-bounds")["draws"] == list(compute.LADDER[:6])
-    assert alone.array("audit-bounds", "lower") == pytest.approx(bounds, abs=1e-12)
-    assert alone.array("audit-roc", "fpr") == pytest.approx(found.fpr, abs=1e-12)
-    assert alone.array("audit-roc", "tpr") == pytest.approx(found.tpr, abs=1e-12)
+    assert alone.read("audit-bound-bounds")["draws"] == list(compute.LADDER[:6])
+    assert alone.array("audit-bound-bounds", "lower") == pytest.approx(bounds, abs=1e-12)
+    assert alone.array("audit-attack-roc", "fpr") == pytest.approx(found.fpr, abs=1e-12)
+    assert alone.array("audit-attack-roc", "tpr") == pytest.approx(found.tpr, abs=1e-12)
     assert alone.array("audit-outputs-first", "share").sum() == pytest.approx(1)
     fpr, tpr = claimed_region(epsilon, 0.0)
-    assert alone.array("audit-region", "fpr") == pytest.approx(fpr)
-    assert alone.array("audit-region", "tpr") == pytest.approx(tpr)
-    assert alone.model("audit-claim").location == epsilon
+    # each corner of the region is an end of the area that is drawn
+    at, low, high = (alone.array("audit-attack-region", name) for name in ("fpr", "low", "high"))
+    for x, y in zip(fpr, tpr, strict=True):
+        assert y == pytest.approx(np.interp(x, at, low)) or y == pytest.approx(np.interp(x, at, high))
+    assert set(np.round(at, 9)) == set(np.round(fpr, 9))
+    assert alone.read("audit-bound-claim")["epsilon"] == [epsilon] * 2
     if method == "laplace":
-        assert alone.model("audit-exact").location == pytest.approx(epsilon)
-        assert alone.model("audit-exact").visible
+        assert alone.read("audit-bound-exact")["epsilon"] == pytest.approx([epsilon] * 2)
         assert "Claim holds on these neighbours" in alone.text
         assert max(bounds) <= epsilon
 
@@ -55,13 +57,13 @@ def test_link_opens_the_page_with_threshold_testing_caught(alone):
     for said in ("Claim violated: not private at any ε.", "Catalogue: not private", "2014, Algorithm 2"):
         assert said in alone.text
     assert "infinite" in alone.model("audit-beyond").text
-    assert not alone.model("audit-exact").visible
+    assert alone.read("audit-bound-exact")["epsilon"] == []
     # the attacker leaves the region: some output is impossible with D'
-    assert alone.array("audit-bounds", "lower")[-1] > 1
+    assert alone.array("audit-bound-bounds", "lower")[-1] > 1
 
 
 def test_what_a_method_does_not_have_is_said(alone):
     alone.enter("audit", FEW + "&audit_method=class-sums-by-width&audit_neighbours=table")
     assert "claims privacy only for “replace one record”" in " ".join(alone.alerts)
     assert (alone.settings["audit_relation"], alone.settings["audit_neighbours"]) == ("replace-one", "worst")
-    assert math.isfinite(alone.array("audit-bounds", "lower")[-1])
+    assert math.isfinite(alone.array("audit-bound-bounds", "lower")[-1])

@@ -6,6 +6,8 @@ from bokeh.models import GlyphRenderer, LogScale, Range1d
 from dpml_app.page_list import PAGES
 
 MOST = 3
+# characters in a line of an axis' name on a phone
+LONGEST = 46
 VISITS = {
     "explore": "&draws=10",
     "noise": "&noise_draws=500",
@@ -55,6 +57,8 @@ def test_no_axis_is_above_three_times_what_is_compared(alone, page_id, all_cards
     cards = page.cards.values() if all_cards else [page.cards[page.main_card]]
     plots = [plot for card in cards for plot in card.plots if plot.visible]
     ratios = {(plot.name, axis): stretch(plot, axis) for plot in plots for axis in "xy"}
+    names = [line for plot in plots for axis in plot.axis for line in (axis.axis_label or "").split("\n")]
+    assert [name for name in names if len(name) > LONGEST] == []
     known = {place: ratio for place, ratio in ratios.items() if ratio is not None}
     assert known
     assert {place for place, ratio in known.items() if ratio > MOST and place[0] not in LONGER} == set()

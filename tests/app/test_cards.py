@@ -7,14 +7,16 @@ import pkgutil
 import numpy as np
 import panel as pn
 import pytest
+from bokeh.core.property.vectorization import Field
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
-from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.models import ColumnDataSource, Glyph, GlyphRenderer, HoverTool
 from bokeh.plotting import figure
 from dpml_app import page_list
 from dpml_app.core.card import INSET, Card, figure_pane, under
 from dpml_app.core.card_page import CardPage
-from dpml_app.core.page import one_message
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.core.page import adding_models, one_message
 from dpml_app.drawing.figure import over_epsilon
 from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate.page import EvaluatePage
@@ -52,6 +54,10 @@ def in_drawer(column):
     return found
 
 
+# what the label of an inactive lever says besides its name
+REASONS = {"reg_lambda": " (Logistic)", "threshold_percentile": " (Naive Bayes)"}
+
+
 def opened(kind, **settings):
     """Return a page with all of its cards."""
     page = kind(Settings(**settings), Pool(1))
@@ -74,7 +80,7 @@ def test_each_setting_has_one_widget_in_one_place(page):
     assert all(places.count(widget) == 1 for widget in page.controls.widgets.values())
     for name in page.controls.widgets.keys() - HELPERS:
         widget = page.controls.widgets[name]
-        assert widget.label == Settings.param[name].label
+        assert widget.label == Settings.param[name].label + widget.disabled * REASONS.get(name, "")
 
 
 def test_each_card_keeps_to_the_contract(page):
@@ -122,7 +128,7 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
         page = TrainPage(Settings(dataset="toy"), Pool(1))
         doc.add_root(pn.Column(*page.regions.values()).get_root(doc))
         del gathered[:]
-        with one_message(doc):
+        with one_message(doc), adding_models(doc):
             for place in page.slots:
                 place.mount()
             made = page.cards["accuracy"].figure
@@ -165,7 +171,7 @@ def test_an_error_leaves_no_document_frozen():
     with set_curdoc(doc):
         column = pn.Column()
         doc.add_root(column.get_root(doc))
-        with pytest.raises(ZeroDivisionError), one_message(doc):
+        with pytest.raises(ZeroDivisionError), one_message(doc), adding_models(doc):
             raise ZeroDivisionError
         doc.add_root(ColumnDataSource(name="later"))
     assert "later" in {model.name for model in doc.models}
@@ -178,11 +184,11 @@ def test_a_slider_of_what_is_on_the_axis_stands_under_it():
     plot = over_epsilon("some", 0.01 / 1.15, 10 * 1.15, min_border_left=84)
     share = np.log(1.15) / np.log(1000 * 1.15**2)
     before = plot.min_border_left - INSET - share * (plot.min_border_left + plot.min_border_right + 8)
-    assert f"calc({before:.1f}px + {100 * share:.2f}%)" in under(plot, control)
+    assert f"calc({before:.1f}px + {100 * share:.2f}%)" in under(plot, control).values()
     # an axis of accuracies, and a curve over false positives, have no ε
-    assert "calc" not in under(page.cards["methods"].plots[0], control)
+    assert "calc" not in " ".join(under(page.cards["methods"].plots[0], control).values())
     page = EvaluatePage(Settings(), Pool(1))
-    assert "calc" not in under(page.cards["roc"].plots[0], page.controls.widgets["epsilon"])
+    assert "calc" not in " ".join(under(page.cards["roc"].plots[0], page.controls.widgets["epsilon"]).values())
 
 
 @pytest.mark.parametrize(("kind", "source"), [(ExplorePage, "cost-curve"), (PublishPage, "publish-cost-table")])
@@ -210,3 +216,19 @@ def test_no_tooltip_writes_epsilon_with_an_exponent():
     figure_pane(plot)
     (tool,) = plot.select(HoverTool)
     assert tool.tooltips == [("ε", "@epsilon{0.0[00]}"), ("of", "@epsilon{0.0} @label")]
+
+
+KINDS = [kind for page in page_list.PAGES.values() for kind in getattr(page, "kinds", ())]
+POSITIONS = {"x", "y", "x0", "y0", "x1", "y1", "left", "right", "top", "bottom"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.__init__ in (Card.__init__, CurvesCard.__init__)])
+def test_every_field_of_a_glyph_is_a_column_of_its_source(kind):
+    drawn = [r for plot in kind().plots for r in plot.renderers if isinstance(r, GlyphRenderer)]
+    for renderer in drawn:
+        for glyph in (renderer.glyph, renderer.hover_glyph, renderer.muted_glyph):
+            for name in glyph.dataspecs() if isinstance(glyph, Glyph) else ():
+                value = getattr(glyph, name)
+                column = value.field if isinstance(value, Field) else value if name in POSITIONS else None
+                if isinstance(column, str):
+                    assert column in renderer.data_source.column_names, (type(glyph).__name__, name)

@@ -5,8 +5,7 @@ import json
 import pytest
 from bokeh.document import Document
 from dpml_app.lessons import ClassSession, position_of
-from dpml_app.lessons.class_session import ACTS, ENDED, LONGEST, NOTHING, read
-from dpml_app.lessons.classrooms import CLASSROOMS
+from dpml_app.lessons.classrooms import ACTS, CLASSROOMS, ENDED, LONGEST, NOTHING, read
 
 LESSON = "what-it-costs"
 SCRIPT = "<img src=x onerror=alert(1)>"

@@ -18,9 +18,9 @@ from dpml_app.code.payload import payload, script_of
 from dpml_app.code.script import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.core.card_page import CardPage
+from dpml_app.data import default_study
 from dpml_app.jobs import forget
 from dpml_app.page_list import PAGES as PAGE_CLASSES
-from dpml_app.pages.explore import compute as explore
 from dpml_app.pages.mydata.compute import Draft
 from dpml_app.pages.select import compute as select
 from page_alone import PageAlone, pool_here
@@ -120,12 +120,12 @@ def check_scripts(alone, page_id, query, only):
 
 @pytest.mark.full
 @pytest.mark.parametrize(("page_id", "query", "only"), SETTINGS)
-def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, page_id, query, only):
+def test_every_script_gives_the_numbers_of_its_plot(alone, page_id, query, only):
     check_scripts(alone, page_id, query, only)
 
 
 @pytest.mark.parametrize(("page_id", "card"), ONE_OF_EACH.items())
-def test_a_script_of_each_page_gives_the_numbers_of_its_plot(alone, few_fits, short_curves, page_id, card):
+def test_a_script_of_each_page_gives_the_numbers_of_its_plot(alone, short_curves, page_id, card):
     query = next(query for r, query, _only in SETTINGS if r == page_id)
     check_scripts(alone, page_id, query, (card,))
 
@@ -136,7 +136,7 @@ def test_one_script_of_each_page_is_run_at_each_commit():
 
 def test_the_script_of_the_first_picture_gives_what_ships(alone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(explore, "_predicted", None)  # nothing is fitted
+    monkeypatch.setattr(default_study, "_predicted", None)  # nothing is fitted
     alone.enter("explore", "&dataset=toy", ("cost",))
     script = script_of(alone.page, "cost")
     assert len(script.text.splitlines()) <= MOST_LINES
@@ -147,11 +147,11 @@ def test_the_script_of_the_first_picture_gives_what_ships(alone, tmp_path, monke
 
 def test_the_script_of_a_first_picture_that_does_not_ship_is_in_its_band_after_few_fits(alone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(explore, "DRAWS", 5)  # the three runs of the script are among them
+    monkeypatch.setattr(default_study, "DRAWS", 5)  # the three runs of the script are among them
     alone.enter("explore", "&dataset=toy&seed=17&epsilon=0.5", ("cost",))
     plotted = tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"].set_index("epsilon")
-    fits, fit = [], explore._predicted
-    monkeypatch.setattr(explore, "_predicted", lambda *arguments: fits.append(arguments) or fit(*arguments))
+    fits, fit = [], default_study._predicted
+    monkeypatch.setattr(default_study, "_predicted", lambda *arguments: fits.append(arguments) or fit(*arguments))
     curve = run(script_of(alone.page, "cost"))["cost-curve"]
     assert curve["epsilon"].tolist() == [0.01, 0.04, 0.16, 0.5, 0.63, 2.5, 10.0]
     # three runs at each ε; the fits without noise ship
@@ -206,10 +206,10 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
     path = tmp_path / f"{script.name}.py"
     path.write_text(script.text.replace("    # table.to_csv", "    table.to_csv"), encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "noise-bars" in done.stdout
-    with (tmp_path / "noise-bars.csv").open(encoding="utf-8", newline="") as file:
+    assert "noise-histogram-bars" in done.stdout
+    with (tmp_path / "noise-histogram-bars.csv").open(encoding="utf-8", newline="") as file:
         kept = pd.DataFrame(csv.DictReader(file)).map(float)
-    assert different(kept, tables_of_plots(alone.page.cards["draws"].plots[:1])["noise-bars"]) == ""
+    assert different(kept, tables_of_plots(alone.page.cards["draws"].plots[:1])["noise-histogram-bars"]) == ""
 
 
 @pytest.fixture

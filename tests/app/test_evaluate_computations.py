@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data import measures as shared
+from dpml_app.drawing.styles import GREEN, VERMILION
 from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate import compute as own
 from dpml_app.pages.evaluate import text
 from dpml_app.pages.evaluate.compute import CUTS, METHODS, ROC_STYLES, WEAKENED, EvaluateValues, probability
-from dpml_app.pages.evaluate.figures import IntervalFigure, MethodsCard, RocCard, error_figure
+from dpml_app.pages.evaluate.figures import MethodsCard, RocCard, interval_range, interval_tables
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -28,7 +29,7 @@ from dpml.evaluation import (
 )
 from dpml.studies.accuracy import non_private_logistic, non_private_nb
 
-TOY = ("toy", "naive-bayes", "none")
+TOY = ("toy", "naive-bayes", "none", own.ALL)
 RELATIONS = ("add-remove", "replace-one")
 
 
@@ -38,7 +39,7 @@ RELATIONS = ("add-remove", "replace-one")
 def test_scores_are_those_of_the_models_without_privacy():
     data = load("toy")
     for kind, model in (("naive-bayes", non_private_nb(data)), ("logistic", non_private_logistic(data))):
-        assert own.scores("toy", kind, "none") == pytest.approx(model.decision(data.X_test)[0, :, 0])
+        assert own.scores("toy", kind, "none", own.ALL) == pytest.approx(model.decision(data.X_test)[0, :, 0])
     assert (own.labels("toy") == data.y_test).all()
 
 
@@ -46,18 +47,44 @@ def test_scores_are_those_of_the_models_without_privacy():
 def test_weakened_scores_have_about_the_area_and_mean_what_they_say(kind):
     y = own.labels("census")
     for weakened, area in (("some", 0.9), ("much", 0.75)):
-        s = own.scores("census", kind, weakened)
+        s = own.scores("census", kind, weakened, own.ALL)
         assert roc_auc_score(y, s) == pytest.approx(area, abs=0.03)
         assert expit(s).mean() == pytest.approx(y.mean(), abs=0.03)
         assert log_loss(y, expit(s)) < log_loss(y, np.full(len(y), y.mean()))
 
 
 def test_no_test_label_has_a_say_in_a_score(monkeypatch):
-    before = own.scores("toy", "naive-bayes", "much")
+    before = own.all_scores("toy", "naive-bayes", "much")
     data = load("toy")
     turned = replace(data, y_test=1 - data.y_test)
     monkeypatch.setattr(own, "dataset", lambda name: turned)
-    assert (own.scores.__wrapped__("toy", "naive-bayes", "much") == before).all()
+    assert (own.all_scores.__wrapped__("toy", "naive-bayes", "much") == before).all()
+
+
+@pytest.mark.parametrize("tested", [200, 500, own.ALL])
+def test_fewer_test_records_are_a_public_draw_of_all(tested):
+    rows, data = own.tested_rows("toy", tested), load("toy")
+    assert len(np.unique(rows)) == (tested or len(data.y_test))
+    assert (own.labels("toy", tested) == data.y_test[rows]).all()
+    key = "toy", "naive-bayes", "none"
+    assert (own.scores(*key, tested) == own.scores(*key, own.ALL)[rows]).all()
+    assert len(own.labels("breast_cancer", 500)) == len(load("breast_cancer").y_test)
+
+
+@pytest.mark.parametrize("name", ["census", pytest.param("adult", marks=pytest.mark.data)])
+def test_the_page_opens_where_private_and_exact_curve_differ(name, request):
+    if name == "adult":
+        request.getfixturevalue("data_home")
+    values = EvaluateValues.of(Settings(dataset=name))
+    ((_place, task),) = own.answered(values).items()
+    found = task.function(*task.arguments)
+    low, high = np.quantile(found["every_area"], [0.05, 0.95])
+    assert high - low > 0.1
+    bands = own.band(*own.evaluation(*values.classifier_key(), "add-remove", 0.1, 50, 0).roc_curve()[:2])
+    # in places the band is a fifth of the plot high, and one release is a twentieth off
+    assert (bands["high"] - bands["low"]).max() > 0.2
+    off = own.heights(*(np.atleast_2d(c) for c in found["release"]), own.GRID)
+    assert np.abs(off - own.heights(*(np.atleast_2d(c) for c in found["curve"]), own.GRID)).max() > 0.05
 
 
 # ---- curves -------------------------------------------------------------------------------------------------------
@@ -172,7 +199,7 @@ def test_intervals_hold_the_area_of_the_bins_nine_times_in_ten():
 
 def test_every_label_is_recovered_from_the_exact_curve():
     for name in ("toy", "breast_cancer", "census"):
-        key = (name, "naive-bayes", "some")
+        key = (name, "naive-bayes", "some", own.ALL)
         victims, y = own.victims(*key), own.labels(name)
         assert len(np.unique(victims)) == own.ATTACKED
         assert y[victims].sum() == own.ATTACKED // 2
@@ -237,14 +264,14 @@ def test_words_hold_the_numbers():
     settings.assign({"dataset": "toy", "epsilon": 0.5, "evaluate_weakened": "some"})
     values, facts = EvaluateValues.of(settings), shared.facts("toy")
     key = values.classifier_key()
-    assert key == ("toy", "naive-bayes", "some")
+    assert key == ("toy", "naive-bayes", "some", 500)
     answer = RocCard().work(values, facts)["answer", IMMEDIATE]
     answer = answer.function(*answer.arguments)
     line = text.headline(values, facts, answer)
     assert "30 of 30" in line
     assert f"{100 * answer['success']:.1f}%" in line
     assert f"{np.median(answer['every_area']):.3f}" in line
-    assert "1,000" in line
+    assert "500 of 1,000 test records" in line
     assert "weakened to AUC 0.9" in line
     released = own.evaluation(*key, "add-remove", 0.5, 20, 0)
     true, one = own.true_figures(*key, 0.0), own.intervals(released, 0.0)
@@ -257,15 +284,15 @@ def test_words_hold_the_numbers():
 
 
 def test_every_method_and_card_has_its_look_and_words():
-    assert set(ROC_STYLES) == set(METHODS) == set(MethodsCard().by_method) == set(error_figure().curves)
+    assert set(ROC_STYLES) == set(METHODS) == set(MethodsCard().by_method)
     assert set(WEAKENED) - {"none"} == set(own.TARGETS)
     looks = [(s.color, s.dash) for s in ROC_STYLES.values()]
     assert len(set(looks)) == len(looks)
 
 
-def test_interval_figure_counts_what_holds():
-    figure = IntervalFigure()
-    held = figure.show(0.9, 0.8, np.array([0.81, 0.9]), np.array([0.7, 0.85]), np.array([0.85, 0.95]))
-    assert held == 1
-    assert figure.true.location == 0.9
-    assert figure.plot.x_range.start < 0.7
+def test_intervals_that_hold_the_area_of_the_bins_are_green():
+    areas = np.array([0.81, 0.9]), np.array([0.7, 0.85]), np.array([0.85, 0.95])
+    tables = interval_tables({"true": {"roc_auc": 0.9}, "binned": 0.8, "areas": areas})
+    assert tables["rows"]["color"].tolist() == [GREEN, VERMILION]
+    assert tables["true"]["x"] == (0.9, 0.9)
+    assert interval_range(0.9, *areas[1:])[0] < 0.7

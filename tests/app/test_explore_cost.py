@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.data import default_study
+from dpml_app.data.default_study import shipped_facts, shipped_results
 from dpml_app.jobs import Pool
 from dpml_app.pages.explore import compute, text
-from dpml_app.pages.explore.compute import ExploreValues, shipped_facts, shipped_results
+from dpml_app.pages.explore.compute import ExploreValues
 from dpml_app.pages.explore.figures import CostFigure, Private
 from dpml_app.pages.explore.page import ExplorePage, MainCard
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -22,15 +24,15 @@ from dpml.datasets import load
 from dpml.studies import AutoStudy, best_without_noise
 from dpml.studies import cost as library_cost
 
-SHIPPED = sorted(path.stem for path in compute.SHIPPED.glob("*.json"))
+SHIPPED = sorted(path.stem for path in default_study.SHIPPED.glob("*.json"))
 NO_FILE = ("census", "toy", "breast_cancer")
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])
 def test_the_draws_are_fits_of_the_default_classifier(epsilon, monkeypatch):
-    monkeypatch.setattr(compute, "DRAWS", 6)
+    monkeypatch.setattr(default_study, "DRAWS", 6)
     data = load("toy")
-    found = compute.default_runs("toy", "replace-one", epsilon, 3)
+    found = default_study.default_runs("toy", "replace-one", epsilon, 3)
     model = AutoClassifier(
         epsilon, relation="replace-one", schema=data.frame_schema, random_state=np.random.default_rng([3, 5])
     )
@@ -40,32 +42,32 @@ def test_the_draws_are_fits_of_the_default_classifier(epsilon, monkeypatch):
     predicted = np.searchsorted(labels, model.predict(frame.loc["test"]))
     assert found["accuracy"][5] == np.mean(predicted == data.y_test)
     assert found["recall"][5] == pytest.approx([np.mean(predicted[data.y_test == c] == c) for c in (0, 1)])
-    assert found["accuracy"].shape == (compute.DRAWS,)
-    assert found["groups"].shape == (compute.DRAWS, 0)
+    assert found["accuracy"].shape == (default_study.DRAWS,)
+    assert found["groups"].shape == (default_study.DRAWS, 0)
     assert np.ptp(found["accuracy"]) > 0
 
 
 def test_the_best_and_the_simpler_method_are_the_librarys():
     parts = library_cost(load("toy"), [0.05, 1.0], draws=2, rng=np.random.default_rng(0))
-    assert compute.non_private("toy", "add-remove")["accuracy"] == parts["best"][0]
-    exact = [compute.noiseless_accuracy("toy", "add-remove", epsilon) for epsilon in (0.05, 1.0)]
+    assert default_study.non_private("toy", "add-remove")["accuracy"] == parts["best"][0]
+    exact = [default_study.noiseless_accuracy("toy", "add-remove", epsilon) for epsilon in (0.05, 1.0)]
     np.testing.assert_allclose(exact, parts["best"] - parts["simpler"], atol=1e-12)
 
 
 def test_the_best_of_a_table_whose_size_is_not_stated_knows_it(monkeypatch):
     data = load("toy")
     unstated = replace(data, frame_schema=replace(data.frame_schema, n_lower=1))
-    monkeypatch.setattr(compute, "dataset", lambda name: unstated)
-    assert compute.non_private("toy", "add-remove")["accuracy"] == best_without_noise(
-        AutoStudy(compute._sized(unstated))
+    monkeypatch.setattr(default_study, "dataset", lambda name: unstated)
+    assert default_study.non_private("toy", "add-remove")["accuracy"] == best_without_noise(
+        AutoStudy(default_study._sized(unstated))
     )
 
 
 @pytest.mark.parametrize("name", others_in_full(NO_FILE, "toy"))
 def test_what_ships_is_what_is_computed(name):
-    kept = json.loads((compute.SHIPPED / f"{name}.json").read_text())
+    kept = json.loads((default_study.SHIPPED / f"{name}.json").read_text())
     places = [0, EPSILONS.index(0.1), len(EPSILONS) - 1]
-    made = compute.make(name, tuple(EPSILONS[i] for i in places))
+    made = default_study.make(name, tuple(EPSILONS[i] for i in places))
     n = sum(kept["records"])
     assert made["records"] == kept["records"]
     assert made["majority"] == kept["majority"]
@@ -74,14 +76,16 @@ def test_what_ships_is_what_is_computed(name):
     # other versions of the linear algebra may decide a record on the edge otherwise
     close = {"atol": 0.001 * n, "rtol": 0}
     np.testing.assert_allclose(made["best"], kept["best"], **close)
-    for series in ("private", "exact", "custom"):
+    for series in ("private", "exact"):
         np.testing.assert_allclose(made[series], [kept[series][i] for i in places], **close)
+    custom, own = compute.read(name)["custom"], compute.make(name, tuple(EPSILONS[i] for i in places))
+    np.testing.assert_allclose(own["custom"], [custom[i] for i in places], **close)
 
 
 def test_the_share_of_each_group_is_of_its_own_people(monkeypatch):
-    monkeypatch.setattr(compute, "DRAWS", 5)
+    monkeypatch.setattr(default_study, "DRAWS", 5)
     data = load("census")
-    best = compute.default_runs("census", "add-remove", 0.05, 0)
+    best = default_study.default_runs("census", "add-remove", 0.05, 0)
     schema = data.frame_schema
     frame = data.frame[schema.feature_names]
     model = AutoClassifier(0.05, schema=schema, random_state=np.random.default_rng([0, 4]))
@@ -93,18 +97,18 @@ def test_the_share_of_each_group_is_of_its_own_people(monkeypatch):
     assert shares["sex=female"] == pytest.approx(hit[people["sex"] == "female"].mean())
     assert shares["25<=age<35"] == pytest.approx(hit[(people["age"] >= 25) & (people["age"] < 35)].mean())
     # a mean over the groups of one attribute, by their sizes, is that of all
-    sizes, sexes = compute.members(data).sum(axis=0)[:2], best["groups"][:2]
+    sizes, sexes = default_study.members(data).sum(axis=0)[:2], best["groups"][:2]
     assert sizes @ sexes / sizes.sum() == pytest.approx(best["accuracy"])
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_privacy_never_pays_on_average(name):
     # beside the one best without privacy: no more than chance, of twenty runs
-    results = shipped_results(name, compute.RELATION, compute.SEED)
+    results = shipped_results(name)
     by_key = {task.arguments: result for task, result in results.items()}
-    best = by_key[name, compute.RELATION]["accuracy"]
+    best = by_key[name, default_study.RELATION]["accuracy"]
     for epsilon in EPSILONS:
-        draws = by_key[name, compute.RELATION, epsilon, compute.SEED]["accuracy"]
+        draws = by_key[name, default_study.RELATION, epsilon, default_study.SEED]["accuracy"]
         assert draws.mean() - best <= 3 * draws.std() / np.sqrt(len(draws)) + 1e-9
 
 
@@ -112,7 +116,7 @@ def test_the_first_picture_comes_with_the_page():
     page = ExplorePage(Settings(), Pool(1))
     figure = page.cards["cost"].figure
     assert list(figure.curve.data["epsilon"]) == list(EPSILONS)
-    assert len(figure.draws.data["accuracy"]) == compute.DRAWS * len(EPSILONS)
+    assert len(figure.draws.data["accuracy"]) == default_study.DRAWS * len(EPSILONS)
     assert "points" in page.headline.object
     assert "52.5" in page.risk.object
     low, high = figure.plot.y_range.start, figure.plot.y_range.end
@@ -154,18 +158,15 @@ def test_the_axis_is_held_until_all_is_there():
     assert not len(figure.hand.data["epsilon"])
 
 
-def test_a_curve_of_other_levers_is_faded_until_the_new_one_is_whole():
+def test_a_curve_of_other_levers_stays_until_the_new_one_is_whole():
     figure = CostFigure()
-    line, band = figure._custom_looks
     figure.show_custom("a", {0.1: np.array([0.5, 0.6]), 1.0: np.array([0.6, 0.7])}, True)
-    figure.show_point("b", 0.1, np.array([0.7, 0.8]))
+    figure.show_point(0.1, np.array([0.7, 0.8]))
     assert figure.point.data["mean"] == [0.75]
-    assert line.line_alpha < 0.5 > band.fill_alpha
     figure.show_custom("b", {0.1: np.array([0.7, 0.8])}, False)
     assert list(figure.hand.data["mean"]) == pytest.approx([0.55, 0.65])
     figure.show_custom("b", {0.1: np.array([0.7, 0.8])}, True)
     assert list(figure.hand.data["mean"]) == [0.75]
-    assert line.line_alpha == 1
 
 
 def test_a_goal_moves_epsilon_and_is_never_called_out_of_reach_while_curves_load():
@@ -213,7 +214,8 @@ def test_the_best_by_hand_is_of_the_epsilon_at_which_it_was_tried():
 
 def test_shipped_files_say_what_they_were_made_with():
     for name in SHIPPED:
-        kept = json.loads(Path(compute.SHIPPED / f"{name}.json").read_text())
-        assert set(kept["made with"]) == set(compute.VERSIONS)
-        assert {len(kept[series]) for series in ("private", "exact", "custom")} == {len(EPSILONS)}
+        kept = json.loads(Path(default_study.SHIPPED / f"{name}.json").read_text())
+        assert set(kept["made with"]) == set(default_study.VERSIONS)
+        assert {len(kept[series]) for series in ("private", "exact")} == {len(EPSILONS)}
+        assert len(compute.read(name)["custom"]) == len(EPSILONS)
     assert set(NO_FILE) <= set(SHIPPED)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from dpml_app import uploaded_table
-from dpml_app.pages.explore import compute
+from dpml_app.data import default_study
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
 from panel.io.state import set_curdoc
 
@@ -49,7 +49,7 @@ class Person:
 
 
 def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monkeypatch, without_advice):
-    monkeypatch.setattr(compute, "DRAWS", FEW)
+    monkeypatch.setattr(default_study, "DRAWS", FEW)
     one = session()
     me, page = Person(one), one.page
     me.actions += 1  # the address

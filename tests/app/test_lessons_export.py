@@ -4,7 +4,7 @@ import re
 import sys
 
 import pytest
-from dpml_app.lessons import FOLDER, InvalidLesson, figures, lessons, read_lesson
+from dpml_app.lessons import FOLDER, InvalidLesson, lessons, read_lesson
 from dpml_app.lessons.export import exported, main
 from dpml_app.lessons.figures import computed, settings_of
 from dpml_app.page_list import PAGES
@@ -31,24 +31,24 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
 @pytest.mark.parametrize(
     ("lesson", "number", "label", "check"),
     marked([
-        ("what-it-costs", 1, "private", "main default"),
-        ("what-it-costs", 1, "non-private baseline", "main non-private"),
-        ("what-it-costs", 7, "AutoClassifier", "trained auto"),
-        ("whose-error", 3, "Logistic, output", "trained output"),
-        ("whose-error", 3, "Without noise", "without-noise"),
+        ("what-it-costs", 1, "private", "main number=default"),
+        ("what-it-costs", 1, "non-private baseline", "main number=non-private"),
+        ("what-it-costs", 7, "AutoClassifier", "trained method=auto"),
+        ("whose-error", 3, "Logistic, output", "trained method=output"),
+        ("whose-error", 3, "Without noise", "without_noise"),
         ("whose-error", 4, "Algorithm 1 (Antonova 2016)", "thresholded"),
-        ("counts-or-information", 5, "Masks, by mutual information", "accuracy-of mask-mi"),
-        ("the-curve-that-leaks", 3, "Best attack on the release", "best-attack"),
-        ("the-curve-that-leaks", 5, "FixedSpace: reveals n", "off fixed-space"),
-        ("noise-that-knows-its-data", 4, "Cauchy, smooth sensitivity", "noise-width"),
-        ("noise-that-knows-its-data", 6, "6/ε, Theorem 2", "calibration-costs theorem-2"),
-        ("what-epsilon-means", 4, "Laplace", "mean-noise"),
-        ("what-a-table-is-worth", 4, "synthetic table", "on-published-table"),
+        ("counts-or-information", 5, "Masks, by mutual information", "accuracy_of selector=mask-mi"),
+        ("the-curve-that-leaks", 3, "Best attack on the release", "best_attack"),
+        ("the-curve-that-leaks", 5, "FixedSpace: reveals n", "off method=fixed-space"),
+        ("noise-that-knows-its-data", 4, "Cauchy, smooth sensitivity", "noise_width"),
+        ("noise-that-knows-its-data", 6, "6/ε, Theorem 2", "calibration_costs calibration=theorem-2"),
+        ("what-epsilon-means", 4, "Laplace", "mean_noise"),
+        ("what-a-table-is-worth", 4, "synthetic table", "on_published_table"),
         ("what-a-table-is-worth", 4, "linear model", "linear"),
-        ("what-a-public-table-is-worth", 3, "Actual ε", "true-epsilon"),
-        ("what-became-of-five-papers", 2, "custom model", "main custom"),
-        ("what-became-of-five-papers", 4, "RecursiveMedians", "off recursive-medians"),
-        ("what-became-of-five-papers", 7, "Noisy moments (ours)", "answered moments"),
+        ("what-a-public-table-is-worth", 3, "Actual ε", "true_epsilon"),
+        ("what-became-of-five-papers", 2, "custom model", "main number=custom"),
+        ("what-became-of-five-papers", 4, "RecursiveMedians", "off method=recursive-medians"),
+        ("what-became-of-five-papers", 7, "Noisy moments (ours)", "answered source=moments"),
     ]),
 )  # fmt: skip
 def test_a_plot_of_an_export_shows_what_its_step_states(monkeypatch, lesson, number, label, check):
@@ -63,7 +63,7 @@ def test_a_plot_of_an_export_shows_what_its_step_states(monkeypatch, lesson, num
     shown = plot_of(step)
     [line] = [line for line in shown.lines if line.look.label == label]
     drawn = line.middle[list(shown.values).index(shown.chosen)]
-    assert drawn == pytest.approx(figures.number(computed(check, step.state)), abs=0.05)
+    assert drawn == pytest.approx(float(str(computed(check, step.state)).rstrip("%")), abs=0.05)
     assert {len(of) for of in (line.middle, line.low, line.high)} <= {0, len(shown.values)}
 
 
@@ -106,7 +106,7 @@ def test_a_figure_is_not_computed_from_data_that_would_be_downloaded(monkeypatch
     state = {"page": "train", "dataset": "seeds"}
     assert settings_of(state).dataset == "seeds"
     with pytest.raises(InvalidParameter, match=r"`dataset` must be .* dpml\.datasets\.fetch\('seeds'\).*Got 'seeds'"):
-        computed("trained global", state)
+        computed("trained method=global", state)
     assert not (tmp_path / "nothing").exists()
 
 

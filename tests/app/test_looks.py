@@ -30,30 +30,35 @@ from dpml_app.drawing.sweep import Line as Swept
 from dpml_app.drawing.sweep import Sweep
 from dpml_app.lessons import export
 from dpml_app.pages.evaluate import figures as evaluate
+from dpml_app.pages.evaluate.compute import ROC_STYLES
 from dpml_app.pages.explore import figures as explore
 from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.select import figures as select
+from dpml_app.pages.select import page as select_page
+from dpml_app.pages.select.compute import SELECTOR_STYLES
 from dpml_app.pages.train.compute import EVERY
-from dpml_app.pages.train.figures import AccuracyCard, LambdaCard, every_style, share_figure
+from dpml_app.pages.train.figures import AccuracyCard, LambdaCard
 from shown_together import ON_ONE_PLOT
 
 
-def train_figure(panel):
-    (plot,) = panel.figures
-    plot.restyle(plot._styles)
-    return plot.plot
+def curves(kind, styles=None):
+    """Return the figure of a card of curves, with all of its series."""
+    if styles:
+        kind = type(kind.__name__, (kind,), {"styles": styles})
+    return kind().plots[0]
 
 
 PLOTS = {
     "explore selection": lambda: explore.SelectionFigure().plot,
-    "select coins": lambda: select.CoinsFigure().plot,
-    "select accuracy": lambda: select.AccuracyFigure().plot,
-    **{f"train {panel.name}": lambda panel=panel: train_figure(panel()) for panel in (AccuracyCard, LambdaCard)},
-    "publish weights, ε": lambda: publish.query_figure().plot,
-    "evaluate errors": lambda: evaluate.error_figure().plot,
-    "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
-    "noise scales": lambda: noise.CurveFigure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
+    "select coins": lambda: select.coins_figure().plot,
+    "select accuracy": lambda: curves(select_page.AccuracyCard, {**SELECTOR_STYLES, **select.OWN_STYLES}),
+    "train accuracy": lambda: curves(AccuracyCard, {key: method.look for key, method in EVERY.items()}),
+    "train lambda": lambda: curves(LambdaCard),
+    "publish weights, ε": lambda: curves(publish.WeightsQueryCard),
+    "evaluate errors": lambda: curves(evaluate.ErrorsCard, ROC_STYLES),
+    "noise rivals": lambda: noise.curves_figure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
+    "noise scales": lambda: noise.curves_figure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
 }
 
 
@@ -119,9 +124,9 @@ SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.
 BANDS = {
     **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
     "explore cost": lambda: explore.CostFigure().plot,
-    "publish models": lambda: publish.models_figure().plot,
-    "publish shares": lambda: publish.shares_figure().plot,
-    "evaluate success": lambda: evaluate.success_figure().plot,
+    "publish models": lambda: curves(publish.ModelsCard),
+    "publish shares": lambda: curves(publish.SharesCard),
+    "evaluate success": lambda: curves(evaluate.SuccessCard),
     "a lesson's export": lambda: export.drawn(SWEEP).children[1],
     "a view of curves": lambda: hv.render(views.curve(SWEPT)),
     "a view of a ROC curve": lambda: hv.render(views.roc(exact=([0, 1], [0, 1]), claim=1.0)),
@@ -135,7 +140,7 @@ def first(plot, *kinds):
 @pytest.mark.parametrize("name", BANDS)
 def test_every_band_has_the_one_opacity(name):
     plot = BANDS[name]()
-    drawn = [r.glyph for r in plot.renderers if isinstance(r.glyph, VArea | Patch)]
+    drawn = [r.muted_glyph if r.muted else r.glyph for r in plot.renderers if isinstance(r.glyph, VArea | Patch)]
     samples = {r.glyph for legend in plot.legend for item in legend.items for r in item.renderers}
     # the first is seen, the others when the pointer is on their curve; the first page compares two
     rest = BAND_ALPHA if name == "explore cost" else FAINT_BAND_ALPHA
@@ -153,7 +158,9 @@ def test_bands_are_drawn_in_one_place():
     # what two densities share is no band of draws
     drawing.remove("pages/noise/figures.py")
     # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
-    assert drawing == {"drawing/band.py", "views/curve.py", "views/roc.py", "lessons/export.py"}
+    # the audit's is the region of a claim
+    regions = {"pages/audit/figures.py", "views/roc.py"}
+    assert drawing == {"drawing/band.py", "views/curve.py", "views/rendered.py", "lessons/export.py"} | regions
 
 
 @pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
@@ -180,9 +187,9 @@ def test_methods_on_one_plot_differ_in_colour_or_in_marker_and_dash(name):
 
 
 def test_same_methods_of_different_pages_are_the_same_style():
-    assert select.SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
+    assert SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
     mutual_information = explore.SCORE_STYLES["mutual_information"]
-    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
+    assert SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
     assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")
     # row-bounded naive Bayes on all features
     assert replace(select.OWN_STYLES["all"], label="") == replace(EVERY["row-bounded"].look, label="")
@@ -216,14 +223,6 @@ def test_items_of_a_legend_keep_their_order_and_what_they_stand_for():
     (passed,) = p.legend[0].js_event_callbacks["legend_item_click"]
     assert passed.args["items"] == [late, first, second]
     assert passed.args["shown"] == [[lines[2]], [lines[0]], [lines[1]]]
-
-
-def test_a_series_that_is_made_later_has_its_samples():
-    plot = share_figure("late", every_style(), {}, x_range=AccuracyCard().figures[0].plot.x_range)
-    plot.restyle({"binned": every_style()["binned"]})
-    (item,) = plot.legend.model.items
-    assert set(item.renderers) <= set(plot.plot.renderers)
-    assert plot.legend.shown(item) == plot.drawn["binned"]
 
 
 def test_no_rule_of_the_stylesheet_stands_twice():

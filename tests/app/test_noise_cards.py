@@ -297,7 +297,7 @@ def test_wrong_values_and_impossible_noise_are_named(alone):
     assert len(alone.array("noise-points", "x")) == 20
     alone.enter("noise", "&noise_mechanism=student&noise_beta=1/2")
     assert "needs β below ε/3" in alone.text
-    assert len(alone.array("noise-bars", "share")) == len(alone.array("noise-drops", "x")) == 0
+    assert len(alone.array("noise-histogram-bars", "share")) == len(alone.array("noise-drops", "x")) == 0
     alone.act(noise_beta="1/4")
-    assert len(alone.array("noise-bars", "share")) > 0
+    assert len(alone.array("noise-histogram-bars", "share")) > 0
     assert "Student's t" in alone.text

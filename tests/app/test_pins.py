@@ -55,7 +55,7 @@ def pins_of(settings):
 def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
     settings = Settings(epsilon=0.1)
     pins, card = pins_of(settings)
-    assert pins.table() == {"names": [], "dashes": [], "rows": [], "within": ""}
+    assert pins.table() == {"names": [], "rows": [], "within": ""}
     assert pins.pin() == "Pinned as pin 1."
     settings.epsilon = 0.5
     pins.follow()
@@ -217,7 +217,10 @@ def test_the_browser_asks_and_is_told():
     shell.pinning.data = {"act": ["pin"], "at": [-1], "serial": [1]}
     told = json.loads(shell.pins.data["payload"][0])
     assert told["page"] == "explore"
-    assert told["names"] == ["Pin 1"]
+    assert re.findall(r'data-act="(\w+ \d)" aria-label="([^"]+)"', told["html"]) == [
+        ("load 0", "Show pin 1"),
+        ("remove 0", "Remove pin 1"),
+    ]
     assert told["said"] == "Pinned as pin 1."
     shell.settings.epsilon = 0.1
     shell.pinning.data = {"act": ["load"], "at": [0], "serial": [2]}
@@ -226,7 +229,7 @@ def test_the_browser_asks_and_is_told():
         shell.pinning.data = {"act": [act], "at": [at], "serial": [3]}
         assert len(page.pins.kept) == 1
     shell.pinning.data = {"act": ["remove"], "at": [0], "serial": [4]}
-    assert json.loads(shell.pins.data["payload"][0])["names"] == []
+    assert json.loads(shell.pins.data["payload"][0])["html"] == ""
     assert "pin" not in shell.address.data["query"][0]
 
 

@@ -13,7 +13,7 @@ from dpml_app.drawing.marginals import FEWER, MarginalsFigure
 from dpml_app.jobs import Pool
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import BEST, SHARE_LADDER, PublishSettings, PublishValues, release_facts, shares_of
-from dpml_app.pages.publish.figures import STYLE, ChancesFigure, CostFigure, models_figure, shares_figure
+from dpml_app.pages.publish.figures import STYLE, CostFigure, chances_figure, chances_tables
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -71,18 +71,17 @@ def test_figures_hold_the_numbers_they_are_given():
     assert figure.gap.data["top"] == [figure.plot.y_range.end], "the number stands above the curve"
     figure.clear()
     assert list(figure.gap.data["epsilon"]) == list(figure.draws.data["epsilon"]) == []
-    assert list(models_figure().curves) == ["table", "cells", "linear"]
-    assert list(shares_figure().curves) == ["table"]
 
 
 def test_figures_of_a_release_hold_it():
     shown = release_facts(*TOY, 0)
-    chances = ChancesFigure()
-    chances.show(shown)
-    assert chances.bars.data["chance"] == shown["chances"].tolist()
-    assert chances.drawn.data["chance"] == ([shown["chance"]] if shown["place"] < BEST else [])
+    chances = chances_figure()
+    chances.show(chances_tables(shown))
+    bars, drawn = (chances.sources[name].data for name in ("bars", "drawn"))
+    assert bars["chance"].tolist() == shown["chances"].tolist()
+    assert list(drawn["chance"]) == ([shown["chance"]] if shown["place"] < BEST else [])
     chances.clear()
-    assert list(chances.bars.data["name"]) == []
+    assert list(chances.sources["bars"].data["name"]) == []
 
 
 def test_headline_says_what_is_kept_and_the_gap_with_an_interval_and_never_a_gain_of_publishing():

@@ -163,20 +163,20 @@ def test_curves_and_levels_follow_the_question():
         assert card.readout(values, {}, {}) == "Computing…"
         card.show(results, work)
         for method in WEIGHT_METHODS:
-            curve, drawn = card.figure.curves[method].data, share_meeting(results[method, x]["patterns"], mask)
+            curve, drawn = card.figure.sources[method].data, share_meeting(results[method, x]["patterns"], mask)
             at = list(curve["epsilon"]).index(x)
             assert [curve[c][at] for c in ("mean", "low", "high")] == pytest.approx(
                 [drawn.mean(), *np.quantile(drawn, [0.05, 0.95])]
             )
-        assert card.figure.levels["truth"].location == pytest.approx(share_meeting(both["private"], mask))
-        assert card.figure.levels["unweighted"].location == pytest.approx(share_meeting(both["public"], mask))
+        assert card.figure.sources["truth"].data["y"][0] == pytest.approx(share_meeting(both["private"], mask))
+        assert card.figure.sources["unweighted"].data["y"][0] == pytest.approx(share_meeting(both["public"], mask))
         said = card.readout(values, {}, results)
         answered = share_meeting(results["moments", WORKER]["patterns"], mask).mean()
         assert f"<b>{100 * answered:.1f}%</b>" in said
         assert text.what_is_asked("census", conditions) in said
     assert card.figure.marker.location == values.epsilon
     card.clear()
-    assert card.figure.levels["truth"].location is None
+    assert list(card.figure.sources["truth"].data["y"]) == []
 
 
 def test_other_data_sets_and_an_empty_question_are_refused_in_words():

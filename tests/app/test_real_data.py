@@ -15,7 +15,7 @@ from bokeh.document import Document
 from dpml_app import shell
 from dpml_app.core.link import parse
 from dpml_app.data import real_data
-from dpml_app.data.offered import CARDS, OF_TWO_CLASSES
+from dpml_app.data.facts import CARDS, OF_TWO_CLASSES
 from dpml_app.state import Settings
 
 from dpml.datasets import _files, card

@@ -50,9 +50,10 @@ tasks = {place: task for (series, place), task in card.work(values, facts).items
 results = {("made-up", place): task.function(*task.arguments) for place, task in tasks.items()}
 card.prepare(values, facts, {})
 card.show(results, {("made-up", place): task for place, task in tasks.items()})
-out["curve"] = len(card.figure.curves["made-up"].data["x"])
+out["curve"] = len(card.figure.sources["made-up"].data["mean"])
 out["places"] = len(tasks)
-out["legend"] = card.figure.items["made-up"].label.value
+[legend] = card.figure.plot.legend
+out["legend"] = [item.label.value for item in legend.items if "Made-up" in item.label.value]
 out["words"] = MethodsCard().readout(values, facts, {("made-up", WORKER): results["made-up", 1.0]})
 
 from dpml_app.pages.mydata.figures import AdviceFigure
@@ -64,9 +65,11 @@ from dpml_app.pages.select.page import AccuracyCard as SelectCard
 from dpml_app.pages.select.compute import SelectValues
 settings.select_methods = ["made-up", "joint"]
 values, facts, card = SelectValues.of(settings), measures.facts("toy"), SelectCard()
+card.lay_out(facts)
+card.prepare(values, facts, {})
 tasks = {place: task for place, task in card.work(values, facts).items() if place[0] == "made-up"}
 accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.items()}
-out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.curves]
+out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.sources]
 out["select words"] = select_words.accuracy_readout(values, {"made-up": accuracies})
 
 from dpml_app.jobs import Pool
@@ -100,7 +103,7 @@ def test_the_release_offers_it_and_has_nothing_against_it(seen):
 def test_the_train_page_lists_draws_and_names_it(seen):
     assert seen["list"] == "made-up"
     assert seen["curve"] == seen["places"] > 5
-    assert seen["legend"] == "Made-up classifier"
+    assert seen["legend"] == ["Made-up classifier"]
     assert "Not private" not in seen["words"]
     assert "Made-up" in seen["words"]
 

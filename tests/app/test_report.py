@@ -6,7 +6,7 @@ import re
 import pytest
 from dpml_app import uploaded_table
 from dpml_app.core import link
-from dpml_app.core.report import NOT_PRIVATE, STUDY, plain_text, report_of
+from dpml_app.core.report import NOT_PRIVATE, STUDY, as_html, plain_text, report_of
 from dpml_app.pages.select.compute import SelectValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
@@ -84,8 +84,18 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     shell.asking.data = {"said": ["<script>"], "serial": [3]}
     assert json.loads(shell.coded.data["payload"][0]) == {"serial": 3}
     shell.asking.data = {"said": ["report"], "serial": [4]}
-    assert json.loads(shell.coded.data["payload"][0])["report"]["pages"][0]["name"] == "noise"
+    report = json.loads(shell.coded.data["payload"][0])["report"]
+    assert report["file"] == "dpml-noise-report-epsilon-1"
+    assert '<h2 class="first">Noise</h2>' in report["html"]
+    assert 'data-plot="noise-histogram"' in report["html"]
     shell.stop()
+
+
+def test_what_a_report_says_is_text_and_never_html():
+    page = {"title": "<b>", "question": "?", "answer": "", "link": '"<', "settings": [["a", "<i>"]], "cards": []}
+    html = as_html({"title": "<script>", "made": "dpml", "warning": STUDY, "mine": False, "pages": [page]})
+    assert not any(tag in html for tag in ("<script", "<b>", "<i>", '"<"'))
+    assert "default-src 'none'" in html
 
 
 def test_words_are_taken_out_of_html():

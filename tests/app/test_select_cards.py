@@ -9,7 +9,8 @@ from dpml_app.data.measures import facts as facts_of
 from dpml_app.pages.select import compute as own
 from dpml_app.pages.select import text as texts
 from dpml_app.pages.select.compute import CALIBRATIONS, SELECTOR_STYLES, SELECTORS, SelectValues
-from dpml_app.pages.select.figures import AccuracyFigure, ChosenFigure, CoinsFigure
+from dpml_app.pages.select.figures import ChosenFigure, coins_tables
+from dpml_app.pages.select.page import AccuracyCard
 from dpml_app.state import Settings
 
 from dpml.classifiers import BernoulliNB
@@ -144,17 +145,18 @@ def test_accuracy_words_name_the_best_of_those_tried():
 
 
 def test_level_lines_reach_over_the_whole_axis():
-    figure = AccuracyFigure()
-    figure.show_references(SimpleNamespace(majority=0.6, non_private=0.9), 30)
-    figure.show("best", {0: np.array([0.7, 0.8])}, complete=True)
-    data = figure.curves["best"].data
-    assert list(data["mean"]) == [0.75, 0.75]
-    assert data["n_features"][0] < 1 < 30 < data["n_features"][-1]
-    figure.name_methods(["joint"])
-    visible = {item.label.value for item in figure.legend.model.items if item.visible}
-    assert "Joint mechanism, by counts" in visible
-    assert "BestSelector" in visible
-    assert "Masks, by counts" not in visible
+    card, facts = AccuracyCard(), facts_of("toy")
+    values = SelectValues.of(Settings(dataset="toy", select_methods=["joint"]))
+    card.lay_out(facts)
+    card.prepare(values, facts, {})
+    result = {("best", 0): np.array([0.7, 0.8])}
+    card.show(result, result)
+    data = card.figure.sources["best"].data
+    assert data["mean"].tolist() == [0.75, 0.75]
+    assert data["n_features"][0] < 1 < facts.n_features < data["n_features"][-1]
+    shown = {item.label.value for item in card.figure.legend.model.items}
+    assert {"Joint mechanism, by counts", "BestSelector"} < shown
+    assert "Masks, by counts" not in shown
 
 
 def test_samples_follow_their_probabilities():
@@ -191,11 +193,11 @@ def test_rows_are_the_best_features_and_means_of_the_others():
 
 
 def test_coins_are_drawn_in_units_of_sensitivity():
-    facts, figure = facts_of("toy"), CoinsFigure()
+    facts = facts_of("toy")
     coins = {k: own.coins("toy", k, "published", "replace-one", 0.2, 7) for k in own.KINDS}
-    figure.show(facts, "replace-one", coins)
+    tables = coins_tables(facts, "replace-one", coins)
     for kind in own.KINDS:
-        drawn, order = figure.drawn[kind].data, own.places(facts.scores[kind])
+        drawn, order = tables[kind], own.places(facts.scores[kind])
         assert list(drawn["coin"]) == coins[kind][order].tolist()
         steps = (facts.scores[kind] - facts.scores[kind].min()) / facts.unit[kind, "replace-one"]
         assert drawn["units"] == pytest.approx(np.maximum(steps[order], 0.1))

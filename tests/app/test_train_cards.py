@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.core.card_page import _outdated
-from dpml_app.pages.train.compute import LINEAR, METHODS, Row, TrainValues, nb_facts, private, why_not
-from dpml_app.pages.train.figures import TRUE, AccuracyCard, every_style, share_figure, styles
+from dpml_app.data.default_study import default_runs
+from dpml_app.pages.train.compute import EVERY, LINEAR, METHODS, Row, TrainValues, nb_facts, private, why_not
+from dpml_app.pages.train.figures import TRUE, AccuracyCard, styles
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.text import dataset_note, headline
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
+from dpml_app.views.curve import curve_table
 
 
 def values_of(**changes):
@@ -60,7 +62,7 @@ def test_every_task_depends_on_plain_values_and_its_place_is_its_setting(panel):
     at = {"accuracy": 3, "threshold": 3}.get(panel.name)
     for (series, x), task in work.items():
         if at and x not in (IMMEDIATE, WORKER) and series != TRUE:
-            assert task.arguments[at] == x
+            assert task.arguments[2 if task.function is default_runs else at] == x
 
 
 def test_only_what_a_setting_touches_is_outdated():
@@ -72,52 +74,38 @@ def test_only_what_a_setting_touches_is_outdated():
     assert _outdated(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
 
 
-def test_bands_hold_ninety_percent_and_fade_until_complete():
-    looks = {"binned": every_style()["binned"]}
-    figure = share_figure("t", looks, {}, x_range=AccuracyCard().figures[0].plot.x_range)
-    figure.restyle(looks)
+def test_bands_hold_ninety_percent():
     draws = np.arange(101) / 100
-    figure.show("binned", {2.0: draws, 1.0: draws / 2}, True)
-    curve = figure.curves["binned"].data
-    assert list(curve["x"]) == [1.0, 2.0]
+    curve = curve_table({2.0: draws, 1.0: draws / 2}, "binned")
+    assert curve["x"] == [1.0, 2.0]
     np.testing.assert_allclose(
         [curve["mean"], curve["low"], curve["high"]], [[0.25, 0.5], [0.025, 0.05], [0.475, 0.95]]
     )
-    figure.outdate("binned")
-    assert (len(figure.curves["binned"].data["x"]), len(figure.stale["binned"].data["x"])) == (0, 2)
-    figure.show("binned", {1.0: draws}, False)
-    assert len(figure.stale["binned"].data["x"]) == 2
-    figure.show("binned", {1.0: draws, 2.0: draws}, True)
-    assert len(figure.stale["binned"].data["x"]) == 0
 
 
-def test_series_are_made_when_first_shown_and_keep_their_order():
-    looks = every_style()
-    first, second, third = list(looks)[:3]
-    references = {"majority": ("Majority-class baseline", "dotted")}
-    figure = share_figure("t", looks, references, x_range=AccuracyCard().figures[0].plot.x_range)
-    assert figure.curves == {}
-    keys = len(figure.plot.renderers)
-    for chosen in ((third,), (first,), (first, second)):
-        figure.restyle({series: looks[series] for series in chosen})
-    labels = [
-        item.label["value"] if isinstance(item.label, dict) else item.label.value for item in figure.legend.model.items
-    ]
-    assert labels == [*(looks[series].label for series in (first, second, third)), "Majority-class baseline"]
-    assert [item.visible for item in figure.legend.model.items] == [True, True, False, True]
-    assert len(figure.plot.renderers) == keys + 3 * (6 + 2)
-    assert figure.plot.renderers[:6] == figure.drawn[first]
-    # a second time nothing is made
-    renderers = list(figure.plot.renderers)
-    figure.restyle(looks | {})
-    figure.restyle({first: looks[first]})
-    assert figure.plot.renderers[: 3 * 6] == renderers[: 3 * 6]
+def test_earlier_curves_stay_and_other_methods_are_drawn_on_the_same_plot():
+    values, facts, card = values_of(train_begin=[], train_methods=["binned"]), nb_facts("census"), AccuracyCard()
+    work = card.work(values, facts)
+    results = {place: {"accuracy": np.array([0.7, 0.8])} for place in list(work)[:3]}
+    card.prepare(values, facts, {})
+    assert not card.complete({}, work)
+    card.show(results, work)
+    first = card.plots[0]
+    table = first.select_one({"name": "train-accuracy-binned"}).data
+    assert table["mean"].tolist() == pytest.approx([0.75] * 3)
+    card.prepare(replace(values, seed=1), facts, {})
+    card.show({}, work)
+    assert len(table["mean"]) == 3, "what was there stays"
+    card.prepare(values_of(train_begin=[], train_methods=["global", "binned"]), facts, {})
+    assert card.pane.object is card.plots[0] is first
+    labels = [item.label.value for item in card.figure.legend.model.items]
+    assert labels[-2:] == [EVERY[name].look.label for name in ("binned", "global")]
 
 
 def test_words_state_the_numbers():
     facts = nb_facts("census")
     values = values_of(epsilon=1.0, train_begin=[], train_methods=["binned", "row-bounded", "published"])
-    style = every_style()["binned"]
+    style = EVERY["binned"].look
     rows = [Row(style, 0.8, 0.7, 0.9, 0.85), Row(style, 0.9, 0.8, 1.0, 0.95, "∞")]
     text = headline(values, facts, rows).replace("\xa0", " ")
     assert "Best so far at ε = 1: <b>Binned counts, 80.0%</b> (non-private 85.0%)." in text

@@ -1,7 +1,5 @@
 """The cards of linear models on the Train page without a browser: what is drawn, outdated and said."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
@@ -52,7 +50,7 @@ def test_lambda_marks_the_rule_and_the_best_in_hindsight():
     values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), LambdaCard()
     results = done(panel, values, facts)
     rules, best = (
-        {c: [source.data[c][0] for source in panel.marks[key].values()] for c in ("x", "y", "what")}
+        {c: [panel.figure.sources[f"{key}-{m}"].data[c][0] for m in NOISY] for c in ("x", "y")}
         for key in ("rule", "best")
     )
     np.testing.assert_allclose(rules["x"], [public_lambda("toy", m, 1.0, "add-remove") for m in NOISY])
@@ -61,20 +59,20 @@ def test_lambda_marks_the_rule_and_the_best_in_hindsight():
         means = [results[method, x]["accuracy"].mean() for x in LAMBDA_STEPS]
         assert best["y"][place] == max(means)
         assert best["x"][place] == LAMBDA_STEPS[int(np.argmax(means))]
-    assert set(best["what"]) == {"best λ tried (not private)"}
     assert "not private" in panel.caption
     # no place on the axis is chosen while the rule is
-    assert all(len(now.data["x"]) == 0 for now in panel.figures[0].now.values())
+    assert panel.figure.marker.location is None
     # without noise the same methods are one
     assert len(results[PLAIN, 1.0]["accuracy"]) == 1
     assert f"{100 * rules['y'][0]:.1f}" in panel.readout(values, facts, results)
 
 
-def test_a_chosen_lambda_has_its_dots():
+def test_a_chosen_lambda_is_a_point_of_the_curves():
     values, facts, panel = values_of(dataset="toy", train_lambda=5.0, draws=10), facts_of("toy"), LambdaCard()
     done(panel, values, facts)
-    assert panel.figures[0].marker.location == 5.0
-    mean = panel.figures[0].now["objective"].data["mean"]
+    assert panel.figure.marker.location == 5.0
+    curve = panel.figure.sources["objective"].data
+    mean = curve["mean"][curve["reg_lambda"].index(5.0)]
     np.testing.assert_allclose(mean, measured("toy", "objective", 0.1, 10, 0, train_lambda=5.0).mean())
 
 
@@ -83,24 +81,6 @@ def test_the_best_is_not_said_before_all_are_there():
     assert best_of(results, "l1") is None
     assert best_of({**results, ("l1", LAMBDA_STEPS[0]): {"accuracy": np.array([0.7])}}, "l1") == (LAMBDA_STEPS[0], 0.7)
     assert RULES["l1"] not in LINEAR
-
-
-def test_dots_of_another_setting_are_faded_until_theirs_come():
-    facts, panel = facts_of("toy"), LambdaCard()
-    values = values_of(dataset="toy", train_linear=["objective"], train_lambda=5.0, draws=10)
-    place = ("objective", WORKER)
-    first = panel.work(values, facts)[place]
-    panel.prepare(values, facts, {place: first.function(*first.arguments)})
-    now, dot = panel.figures[0].now["objective"], panel.figures[0].drawn["objective"][-1].glyph
-    assert dot.fill_alpha == 1.0
-    values = replace(values, epsilon=1.0)
-    panel.prepare(values, facts, {})
-    assert dot.fill_alpha < 0.5
-    work = panel.work(values, facts)
-    result = work[place].function(*work[place].arguments)
-    panel.show({place: result}, work)
-    assert dot.fill_alpha == 1.0
-    assert now.data["mean"][0] == result["accuracy"].mean()
 
 
 @pytest.mark.parametrize(("family", "there", "not_there"), [

@@ -16,6 +16,7 @@ from dpml_app import shell as shells
 from dpml_app import uploaded_table
 from dpml_app.core import link
 from dpml_app.data import measures
+from dpml_app.data.default_study import non_private
 from dpml_app.jobs import Cache, Pool, Task, forget, kept
 from dpml_app.pages.explore import compute as explore
 from dpml_app.pages.publish.compute import published, tables
@@ -204,7 +205,7 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     shell.settings.hold(made)
     key = made.name
     watched = weakref.ref(made.data)
-    explore.non_private(key, "add-remove")
+    non_private(key, "add-remove")
     assert pool.submit(custom_model(key)).result(60).shape
     assert any(key in uploaded_table.named(one) for one in pool.cache._results)
     del made

@@ -68,7 +68,7 @@ def test_a_band_holds_the_share_of_draws_that_it_says():
     view = views.curve(draws(), level=0.8)
     area = part(view, "Area")
     # the 10 % quantile of 0, 1, ... 9 hundredths is 0.9 of them, the 90 % one 8.1
-    assert area["accuracy"] == pytest.approx([0.509, 0.709])
+    assert area["low"] == pytest.approx([0.509, 0.709])
     assert area["high"] == pytest.approx([0.581, 0.781])
     assert part(view, "Curve")["accuracy"] == pytest.approx([0.545, 0.745])
     assert drawn(view).yaxis[0].axis_label == "test accuracy, mean and 80% of runs"
@@ -78,7 +78,7 @@ def test_a_band_of_standard_errors_is_that_of_the_mean():
     area = part(views.curve(draws(), band="error"), "Area")
     # the variance of 0, 1, ... 9 with ddof 1 is 55 / 6
     half = 1.96 * np.sqrt(55 / 6) / 100 / np.sqrt(10)
-    assert area["accuracy"] == pytest.approx([0.545 - half, 0.745 - half])
+    assert area["low"] == pytest.approx([0.545 - half, 0.745 - half])
     assert area["high"] == pytest.approx([0.545 + half, 0.745 + half])
 
 
@@ -86,7 +86,7 @@ def test_a_band_of_standard_errors_is_that_of_the_mean():
 def test_a_summarised_table_gives_the_same_band(band):
     of_draws = part(views.curve(draws(), band=band), "Area")
     summarised = part(views.curve(summarise(draws(), ["epsilon"]), band=band), "Area")
-    for column in ("accuracy", "high"):
+    for column in ("low", "high"):
         assert summarised[column] == pytest.approx(of_draws[column])
 
 

@@ -47,17 +47,17 @@ def test_a_method_is_found_by_typing_and_chosen_by_keyboard(app):
 def test_table_edited_by_hand_changes_the_outcome(app):
     opened(app, "&audit_method=mask-count&audit_relation=replace-one&audit_neighbours=table")
     # what is exact is not waited for by an answer
-    wait(app.page, lambda: (span(app, "audit-exact")[0] or 0) > 0.2)
+    wait(app.page, lambda: max(app.read("audit-bound-exact")["epsilon"], default=0) > 0.2)
     app.check_becomes(lambda: app.read("audit-outputs-first")["label"], ["a b", "a c", "b c", "a d", "b d", "c d"])
     # the new record, class yes with a and b, becomes the one it replaces
     act(app, lambda: app.page.get_by_role("button", name="New record, class yes", exact=True).click())
     assert app.query["audit_record"] == "nab"
-    app.check_becomes(lambda: span(app, "audit-exact"), [0, True])
-    assert (app.array("audit-bounds", "lower") == 0).all()
+    app.check_becomes(lambda: app.read("audit-bound-exact")["epsilon"], [0, 0])
+    assert (app.array("audit-bound-bounds", "lower") == 0).all()
     app.wait_for_text("the actual ε is 0")
     act(app, lambda: app.page.get_by_role("button", name="Record 1, feature d", exact=True).click())
     assert app.query["audit_table"] == "nabd.nb.yc.yac"
-    wait(app.page, lambda: (span(app, "audit-exact")[0] or 0) > 0)
+    wait(app.page, lambda: max(app.read("audit-bound-exact")["epsilon"], default=0) > 0)
     act(app, lambda: app.page.get_by_role("button", name="Add record", exact=True).click())
     assert app.query["audit_table"] == "nabd.nb.yc.yac.n"
     act(app, lambda: app.page.get_by_role("button", name="Remove record 2", exact=True).click())
@@ -72,18 +72,18 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
     app.page.wait_for_selector("section.shown")
     app.open_all()
     app.page.wait_for_function(
-        "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('audit-bounds')?.data.draws.length > 1"
+        "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('audit-bound-bounds')?.data.draws.length > 1"
     )
     app.page.get_by_role("button", name="Pause", exact=True).click()
     app.page.get_by_role("button", name="Resume", exact=True).wait_for()
     app.page.wait_for_function("!Bokeh.documents[0].get_model_by_name('audit-work').data.running[0]")
-    held = app.read("audit-bounds")["draws"]
+    held = app.read("audit-bound-bounds")["draws"]
     app.page.wait_for_timeout(500)
-    assert app.read("audit-bounds")["draws"] == held
+    assert app.read("audit-bound-bounds")["draws"] == held
     assert len(held) < len(compute.LADDER)
     app.page.get_by_role("button", name="Resume", exact=True).click()
     app.page.get_by_role("button", name="Restart", exact=True).wait_for()
-    app.check_becomes(lambda: app.read("audit-bounds")["draws"], list(compute.LADDER))
+    app.check_becomes(lambda: app.read("audit-bound-bounds")["draws"], list(compute.LADDER))
     app.wait_for_text("Claim violated: ")
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 DRAWN = """() => {
   const plot = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-histogram")
-  const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-bars")
+  const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-histogram-bars")
   return bars?.data.share.length > 0 && Bokeh.index.find_one_by_id(plot.id)?.bbox.width > 0
 }"""
 HOSTS = ("http", "//")
@@ -49,11 +49,11 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     name, content = saved(page, dialog.get_by_role("button", name="Download notebook").click)
     assert name.endswith(".ipynb")
     assert json.loads(content)["nbformat"] == 4
-    name, content = saved(page, dialog.get_by_role("button", name="noise-bars.csv", exact=True).click)
-    assert name == "dpml-noise-draws-epsilon-1-noise-bars.csv"
+    name, content = saved(page, dialog.get_by_role("button", name="noise-histogram-bars.csv", exact=True).click)
+    assert name == "dpml-noise-draws-epsilon-1-noise-histogram-bars.csv"
     kept = pd.read_csv(io.BytesIO(content), dtype=str)
     # every digit
-    assert {column: [float(v) for v in kept[column]] for column in kept} == app.read("noise-bars")
+    assert {column: [float(v) for v in kept[column]] for column in kept} == app.read("noise-histogram-bars")
     name, content = saved(page, dialog.get_by_role("button", name="noise-histogram.png", exact=True).click)
     assert name == "dpml-noise-draws-epsilon-1-noise-histogram.png"
     assert content[:8] == b"\x89PNG\r\n\x1a\n"

@@ -7,8 +7,8 @@ pytestmark = pytest.mark.browser
 
 
 def test_browser_draws_the_curves_of_a_release_and_of_the_next_epsilon(app):
-    app.enter("evaluate", "&dataset=toy&draws=40&seed=2&evaluate_methods=histogram.laplace&epsilon=1")
-    key, relation = ("toy", "naive-bayes", "none"), "add-remove"
+    app.enter("evaluate", "&evaluate_tested=0&dataset=toy&draws=40&seed=2&evaluate_methods=histogram.laplace&epsilon=1")
+    key, relation = ("toy", "naive-bayes", "none", own.ALL), "add-remove"
     found = own.curves("histogram", *key, relation, 1, 40, 2)
     for column in ("low", "mid", "high"):
         assert app.array("evaluate-roc-band", column) == pytest.approx(found[column], abs=1e-9)

@@ -30,8 +30,8 @@ SHARED = [
     (hit("button", "Resample"), "seed", ()),
 ]
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
-DRAGGED = ("noise-intervals", "noise-releases")
-RANKED = ("select-rows", "select-drawn-count", "select-drawn-mutual_information")
+DRAGGED = ("noise-release-intervals", "noise-release-releases")
+RANKED = ("select-rows", "select-coins-count", "select-coins-mutual_information")
 CUT = "Threshold for the positive class"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
 # browser draws by itself; test_controls.py holds what the server draws
@@ -45,7 +45,7 @@ CONTROLS = {
             (press("Threshold percentile"), "threshold_percentile", ()),
             (pick("Score", "Mutual information"), "map_score", ()),
             (pick("Model", "Logistic"), "hand_model", ()),
-            (press("λ", "ArrowLeft"), "reg_lambda", ()),
+            (press("Regularisation λ", "ArrowLeft"), "reg_lambda", ()),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", ("selection-drawn",)),
         ],
@@ -67,7 +67,7 @@ CONTROLS = {
             (press("Value of the point"), "noise_points", DRAGGED),
             (hit("button", "Reset points"), "noise_points", DRAGGED),
             (press("Samples of noise"), "noise_draws", ()),
-            (hit("button", "Resample"), "noise_seed", ("noise-releases",)),
+            (hit("button", "Resample"), "noise_seed", ("noise-release-releases",)),
             (pick("Mechanism", "Staircase"), "noise_mechanism", ()),
             (press("Sensitivity Δ"), "noise_sensitivity", ()),
             (press("ε of the noise", "ArrowLeft"), "noise_epsilon", DRAGGED),

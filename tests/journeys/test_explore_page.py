@@ -1,9 +1,12 @@
 """The page Privacy cost in a browser: the library's numbers, and a slider while workers compute."""
 
+import json
+import re
 from functools import partial
 
 import numpy as np
 import pytest
+from dpml_app.settings import SWEEP_EPSILONS
 
 from dpml.datasets import load
 from dpml.selection import MaskSelector, inclusion_probabilities
@@ -78,6 +81,96 @@ def test_marker_follows_epsilon_and_zoom_is_kept(app):
     assert zoom == [0.7, 0.8]
 
 
+# of each lever the model that uses it, and the slider
+LEVERS = [
+    ("ε", "naive-bayes"),
+    ("Number of features", "naive-bayes"),
+    ("Budget share for selection", "naive-bayes"),
+    ("Threshold percentile", "naive-bayes"),
+    ("Regularisation λ", "logistic"),
+]
+
+
+def test_five_levers_are_seen_together_and_move_plot_and_number(make_app, server):
+    app = make_app(server, width=1440, height=900)
+    app.enter("explore", "&dataset=toy&draws=10")
+    plot = app.page.locator("section.shown .first canvas").first.bounding_box()
+    assert plot["y"] + plot["height"] <= 900
+    inactive = {
+        "naive-bayes": "Regularisation λ (Logistic)",
+        "logistic": "Threshold percentile (Naive Bayes)",
+    }
+    for model, reason in inactive.items():
+        if model == "logistic":
+            app.act(lambda app: app.pick("Model", "Logistic"))
+        names = [reason, *(lever for lever, _model in LEVERS if not reason.startswith(lever))]
+        assert len(names) == len(LEVERS)
+        boxes = [app.slider(name).bounding_box() for name in names]
+        assert all(box["y"] + box["height"] <= 900 for box in boxes), boxes
+        assert app.slider(reason).is_disabled()
+        for lever in (lever for lever, used_by in LEVERS if used_by == model):
+            series = "cost-gap" if lever == "ε" else "cost-hand"
+            figures = [app.written(series), app.written("cost-hand-now"), numbers(app, lever)]
+            app.press(lever, "PageUp")
+            read = lambda lever=lever, series=series: [  # noqa: E731
+                app.written(series), app.written("cost-hand-now"), numbers(app, lever)
+            ]  # fmt: skip
+            changed = lambda read=read, figures=figures: [a != b for a, b in zip(read(), figures, strict=True)]  # noqa: E731
+            app.check_becomes(changed, [True, True, True])
+
+
+def numbers(app, lever):
+    """Return the cost that the page prints, or the custom model's accuracy."""
+    [number] = re.findall(
+        r"at ε = [\d.]+ ?([\d.]+) ?percentage" if lever == "ε" else r"Custom model ?([\d.]+)%", app.text
+    )
+    return number
+
+
+# of a card's place: whether it waits, what is said over it, and the opacity of its figure
+WAITING = """(name) => {
+  const view = (name) => Bokeh.index.find_one_by_id(Bokeh.documents[0].get_model_by_name(name).id)
+  const [place, plot] = [view(`place-explore-${name}`).el, view(name).el]
+  const card = [...place.shadowRoot.children].find((part) => getComputedStyle(part).position === "relative")
+  const said = getComputedStyle(card, "::after").content
+  const opacity = getComputedStyle(plot).opacity
+  return [place.classList.contains("waiting"), said.replaceAll('"', ""), Number(opacity)]
+}"""
+
+# note of each frame that is painted what WAITING finds, and the curve
+NOTE_FRAMES = f"""() => {{
+  const shown = {WAITING}
+  globalThis.noted = []
+  const note = () => {{
+    const curve = Bokeh.documents[0].get_model_by_name("cost-hand").data.mean
+    const [last, now] = [noted.at(-1), [...shown("cost"), JSON.stringify(Array.from(curve))]]
+    if (JSON.stringify(last) !== JSON.stringify(now)) {{ noted.push(now) }}
+    requestAnimationFrame(note)
+  }}
+  note()
+}}"""
+
+
+def test_a_card_that_waits_is_greyed_and_says_so_once(app):
+    app.enter("explore", "&dataset=toy&draws=10&hand_model=logistic")
+    rests, waits = [False, "none", 1], [True, "Computing…", 0.4]
+    shown = lambda: app.page.evaluate(WAITING, "cost")  # noqa: E731
+    app.check_becomes(shown, rests)
+    app.page.evaluate(NOTE_FRAMES)
+    app.push("Regularisation λ", "PageDown")
+    app.check_becomes(lambda: len({curve for *_state, curve in app.page.evaluate("noted")}), 2)
+    app.check_becomes(shown, rests)
+    # no frame is empty, and what is drawn is of one setting: the earlier curve until the new one is whole
+    noted = app.page.evaluate("noted")
+    assert waits in [state for *state, _curve in noted]
+    assert all(state in (rests, waits) for *state, _curve in noted)
+    curves = [json.loads(curve) for *_state, curve in noted]
+    assert curves[0] != curves[-1]
+    assert all(curve in (curves[0], curves[-1]) for curve in curves)
+    assert all(len(curve) == len(SWEEP_EPSILONS) for curve in curves)
+    assert app.read("cost-hand-now")["epsilon"] == app.read("cost-gap")["epsilon"] == [0.1]
+
+
 def test_second_slider_answers_while_a_sweep_runs(app):
     app.open("?draws=10")
     app.slider("Runs").focus()
@@ -89,5 +182,5 @@ def test_second_slider_answers_while_a_sweep_runs(app):
     app.page.keyboard.press("ArrowRight")
     app.check_becomes(lambda: app.read("cost-hand-now")["epsilon"], [0.125])
     # the sweep goes on
-    app.check_becomes(lambda: None in app.read("map-cells")["accuracy"], False)
+    app.check_becomes(lambda: len(app.read("map-best")["epsilon"]) > 0, True)
     assert app.query["draws"] == "200"

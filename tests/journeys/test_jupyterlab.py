@@ -22,7 +22,7 @@ CELLS = (
     'import dpml_app\ndpml_app.explore(data="toy", draws=10)',
     'dpml_app.card("select.accuracy", data="toy", draws=10)',
     # what VS Code shows
-    'import panel as pn\npn.ipywidget(dpml_app.card("accuracy", data="toy", draws=10, epsilon=0.5))',
+    'import panel as pn\npn.ipywidget(dpml_app.card("rivals", noise_epsilon=0.5))',
 )
 
 
@@ -125,6 +125,10 @@ def moved(slider, answered):
     raise AssertionError("a moved slider was not answered")
 
 
+def slider_of(output, setting):
+    return output.locator(f".setting-{setting}").get_by_role("slider").first
+
+
 # test_notebook_cells.py checks the answers of cells
 @pytest.mark.full
 def test_cells_show_pages_that_answer(lab, browser):
@@ -136,16 +140,16 @@ def test_cells_show_pages_that_answer(lab, browser):
     expect(whole.locator("canvas").first).to_be_visible()
     expect(whole.get_by_role("heading", name="Privacy cost at ε = 0.1", exact=True)).to_be_visible()
     answer = whole.get_by_role("heading", name="Privacy cost at ε = 0.125", exact=True)
-    moved(whole.get_by_role("slider", name="ε").first, answer.is_visible)
+    moved(slider_of(whole, "epsilon"), answer.is_visible)
     # fades the curve of the setting before, which the browser sends back
-    moved(whole.get_by_role("slider", name="Number of features").first, whole.get_by_text("Computing").first.is_visible)
+    moved(slider_of(whole, "n_features"), whole.get_by_text("Computing").first.is_visible)
     card = outputs.nth(1)
     card.scroll_into_view_if_needed()
     expect(card.locator("canvas").first).to_be_visible()
     widget = outputs.nth(2)
     widget.scroll_into_view_if_needed()
-    expect(widget.get_by_text("At ε = 0.5")).to_be_visible()
-    moved(widget.get_by_role("slider", name="ε").first, widget.get_by_text("At ε = 0.63").is_visible)
+    expect(widget.get_by_text("At ε = 0.5")).to_be_attached()
+    moved(slider_of(widget, "noise_epsilon"), widget.get_by_text("At ε = 0.63").count)
     page.close()
     assert elsewhere == []
     assert failures == []

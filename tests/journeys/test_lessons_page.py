@@ -135,24 +135,24 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     expect(panel).to_be_visible()  # one thing at a time
     expect(term).to_be_focused()
 
-    # a word of a card, inside shadow roots; a click elsewhere closes
+    # a word of a card, inside shadow roots, in the line of its text; a click elsewhere closes
     page.set_viewport_size({"width": 1440, "height": 900})
     check_presented(page, "Smooth sensitivity of your points", "Noise distribution")
     page.get_by_role("button", name="Close the lesson").click()
     page.get_by_label("Smooth sensitivity of your points: about this plot").click()
+    term = page.locator("#about:popover-open [data-term]").first
+    assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
     page.get_by_role("button", name="smooth sensitivity", exact=True).first.click()
     page.get_by_role("dialog", name="smooth sensitivity", exact=True).wait_for()
     page.locator("#home").hover()
     page.mouse.click(5, 890)
     dialog.wait_for(state="hidden")
 
-    # a formula is set by the browser: a fraction is higher than a line of text; a term in it has no line of its own
+    # a formula is set by the browser: a fraction is higher than a line of text
     page.get_by_label("Noise distribution: about this plot").click()
     formula = page.get_by_role("math").first
     line = page.locator(".formula p").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
     wait(page, lambda: formula.bounding_box()["height"] > 1.3 * line)
-    term = page.locator("details.about[open] [data-term]").first
-    assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
     app.wait_for_text("Source: Antonova 2016, Theorem 2.2.1.")
 
     # the key ? at a control says what it trades

@@ -67,7 +67,7 @@ def test_dragging_a_point_goes_into_the_link_and_redraws_the_envelope(app):
     assert (np.delete(moved, 4) == np.delete(preset("bell", 10), 4)).all()
     assert moved[4] > 60
     exact = smooth_sensitivity("median", moved, 0, 100, 1 / 6, "replace-one")
-    app.check_becomes(lambda: app.read("noise-smooth")["value"][0], pytest.approx(exact))
+    app.check_becomes(lambda: app.read("noise-envelope-smooth")["value"][0], pytest.approx(exact))
     # a press beside all points moves none
     mouse.move(x - 200, y)
     mouse.down()

@@ -42,9 +42,5 @@ def test_a_part_of_the_library_imports_no_more_than_it_needs():
     assert sorted(everything & NOT_WANTED) == []
 
 
-def test_the_app_draws_without_holoviews():
-    assert "holoviews" not in imported("import dpml_app.shell")[0]
-
-
 def test_views_import_no_claims_before_a_series_is_named():
     assert {"dpml.audit.cases", "dpml.audit", "sklearn"} & imported("import dpml_app.views")[0] == set()

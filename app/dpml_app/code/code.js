@@ -4,11 +4,9 @@
 
 const wanting = new Map()
 function ask(said) {
-  return new Promise((resolve) => {
-    const serial = asking.data.serial[0] + 1
-    wanting.set(serial, resolve)
-    asking.data = {said: [said], serial: [serial]}
-  })
+  const serial = asking.data.serial[0] + 1
+  asking.data = {said: [said], serial: [serial]}
+  return new Promise((resolve) => { wanting.set(serial, resolve) })
 }
 coded.connect(coded.properties.data.change, () => {
   const payload = JSON.parse(coded.data.payload[0])
@@ -16,44 +14,32 @@ coded.connect(coded.properties.data.change, () => {
   wanting.delete(payload.serial)
 })
 
-function code_of(payload) {
-  const section = document.createElement("section")
-  section.hidden = true
-  section.setAttribute("aria-label", "Code")
-  const [actions, shown] = [document.createElement("p"), document.createElement("pre")]
-  const said = document.createElement("span")
-  said.setAttribute("role", "status")
-  actions.append(
-    button("Copy", async () => {
-      try {
-        await navigator.clipboard.writeText(payload.script)
-        said.textContent = "Copied"
-      } catch {
-        getSelection().selectAllChildren(shown)
-        said.textContent = "Selected. Press Ctrl+C to copy."
-      }
-    }),
-    button("Download script", () => keep(new Blob([payload.script], {type: "text/x-python"}), `${payload.file}.py`)),
-    button("Download notebook", () => keep(new Blob([payload.notebook], {type: "application/x-ipynb+json"}), `${payload.file}.ipynb`)),
-    said,
-  )
-  shown.tabIndex = 0
-  shown.setAttribute("aria-label", "Script")
-  shown.textContent = payload.script
-  section.append(actions, shown)
-  return section
-}
 // the button stands where there is code, and opens it in the dialog
 async function offer_code(of, actions) {
-  const payload = await ask(of.dataset.said)
-  if (payload.file) { actions.dataset.file = payload.file }
-  if (!payload.script || !actions.isConnected) { return }
-  const section = code_of(payload)
+  const {file, script, notebook} = await ask(of.dataset.said)
+  if (file) { actions.dataset.file = file }
+  if (!script || !actions.isConnected) { return }
+  const section = make("section", "", {hidden: true, ariaLabel: "Code"})
+  const [files, said] = [make("p"), make("span", "", {role: "status"})]
+  const shown = make("pre", script, {tabIndex: 0, role: "region", ariaLabel: "Script"})
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(script)
+      said.textContent = "Copied"
+    } catch {
+      getSelection().selectAllChildren(shown)
+      said.textContent = "Selected. Press Ctrl+C to copy."
+    }
+  }
+  files.append(button("Copy", copy),
+    button("Download script", () => keep(new Blob([script], {type: "text/x-python"}), `${file}.py`)),
+    button("Download notebook", () => keep(new Blob([notebook], {type: "application/x-ipynb+json"}), `${file}.ipynb`)), said)
+  section.append(files, shown)
   const opens = button("Code", () => {
     section.hidden = !section.hidden
-    opens.setAttribute("aria-expanded", String(!section.hidden))
+    opens.ariaExpanded = String(!section.hidden)
   })
-  opens.setAttribute("aria-expanded", "false")
+  opens.ariaExpanded = "false"
   actions.prepend(opens)
   actions.after(section)
 }

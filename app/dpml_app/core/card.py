@@ -31,26 +31,26 @@ CONTROL_STYLE = script("core/control.css")
 INSET = 21
 
 
-def under(plot: Plot, control: Any) -> str:
-    """Return the style of a picture's control: a slider of what is on the axis has its values under the axis' own."""
-    left, right = plot.min_border_left, plot.min_border_right or 0
-    values, style = getattr(control, "options", None), CONTROL_STYLE
+def under(plot: Plot, control: Any) -> dict[str, str]:
+    """Return the paddings of control.css, by which a slider has its values under those of the plot's axis."""
+    left, right, values = plot.min_border_left, plot.min_border_right or 0, getattr(control, "options", None)
     if not isinstance(plot.x_scale, LogScale) or not isinstance(values, dict) or left is None:
-        sides = {"NARROWRIGHT": "8px", "NARROWLEFT": "8px", "RIGHT": f"{max(right - INSET, 0)}px", "LEFT": "35px"}
-    else:
-        whole = math.log(plot.x_range.end / plot.x_range.start)
-        before = math.log(min(values.values()) / plot.x_range.start) / whole
-        after = math.log(plot.x_range.end / max(values.values())) / whole
+        return {
+            "--right": f"{max(right - INSET, 0)}px",
+            "--left": "35px",
+            "--narrow-right": "8px",
+            "--narrow-left": "8px",
+        }
+    whole = math.log(plot.x_range.end / plot.x_range.start)
+    before = math.log(min(values.values()) / plot.x_range.start) / whole
+    after = math.log(plot.x_range.end / max(values.values())) / whole
 
-        def side(border: float, share: float, other: float) -> str:
-            # a share of the frame, which is what the borders and the margins leave
-            return f"calc({border - INSET - share * (border + other + 8):.1f}px + {100 * share:.2f}%)"
+    def side(border: float, share: float, other: float) -> str:
+        # a share of the frame, which is what the borders and the margins leave
+        return f"calc({border - INSET - share * (border + other + 8):.1f}px + {100 * share:.2f}%)"
 
-        sides = {"NARROWRIGHT": "0px", "NARROWLEFT": side(left, before, 14)}
-        sides |= {"RIGHT": side(right, after, left), "LEFT": side(left, before, right)}
-    for name, length in sides.items():
-        style = style.replace(name, length)
-    return style
+    sides = {"--right": side(right, after, left), "--left": side(left, before, right)}
+    return {**sides, "--narrow-right": "0px", "--narrow-left": side(left, before, 14)}
 
 
 # the button by which Panel scrolls a column stands among its parts, and would take a part's place
@@ -61,7 +61,7 @@ GRID_STYLE = """
 .scroll-button { display: none !important; }
 """
 ROW_STYLE = """
-:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(COLUMNpx, 100%), 1fr)); }
+:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(var(--least), 100%), 1fr)); }
 .scroll-button { display: none !important; }
 """
 CARD_STYLE = """
@@ -73,8 +73,35 @@ CARD_STYLE = """
   padding-bottom: 10px;
 }
 """
+# While a card waits, its place sets both variables: figures are greyed, and the card says so once, over them.
+WAITING_STYLE = """
+:host(.waiting) { --figure-opacity: 0.4; }
+:host(.computing) { --waiting-text: "Computing…"; }
+"""
+FIGURE_STYLE = ":host { opacity: var(--figure-opacity, 1); }"
+MESSAGE_STYLE = """
+:host { position: relative; }
+:host::after {
+  background: var(--panel-surface-color, #fff);
+  border: 1px solid #8888;
+  border-radius: 8px;
+  content: var(--waiting-text, none);
+  font-size: 1rem;
+  left: 50%;
+  padding: 6px 14px;
+  pointer-events: none;
+  position: absolute;
+  top: min(40%, 260px);
+  transform: translateX(-50%);
+  z-index: 2;
+}
+"""
 BOX_STYLE = CARD_STYLE + ":host { padding: 12px 16px; }"
 TEXT_STYLE = script("core/card.css")
+# in the app a page's picture is as high as a part of the window (styles.css), or as a share of it
+PICTURE_STYLE = (
+    f":host {{ flex: none !important; height: calc(var(--share, 1) * var(--picture, {HEIGHT}px)) !important; }}"
+)
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
@@ -181,6 +208,10 @@ class Card(Generic[V, F]):
         """Return whether the task at a place is computed after what every other card needs."""
         return False
 
+    def complete(self, results: Results, wanted: Mapping[ResultKey, Task]) -> bool:
+        """Return whether the card shows its setting; until then it is greyed."""
+        return len(results) == len(wanted)
+
     def lay_out(self, facts: F) -> None:
         """Lay out for a new data set."""
 
@@ -248,7 +279,7 @@ class Slot(pn.Column):
 
     def __init__(self, name: str, make: Callable[[], Viewable], *, wide: bool = False, room: int | None = 560):
         look = {"flex-basis": "100%"} if wide else {}
-        super().__init__(name=f"place-{name}", styles=look, min_height=room, **WHOLE)
+        super().__init__(name=f"place-{name}", styles=look, min_height=room, stylesheets=[WAITING_STYLE], **WHOLE)
         self.make = make
         # called once it is filled
         self.on_mount: Callable[[], None] = lambda: None
@@ -260,6 +291,12 @@ class Slot(pn.Column):
             self.min_height = None
             self.on_mount()
 
+    def wait(self, waiting: bool, computing: bool) -> None:
+        """Grey the figures of a card that waits for results, with one "Computing…" while they are computed."""
+        classes = ["waiting"] * waiting + ["computing"] * (waiting and computing)
+        if self.css_classes != classes:
+            self.css_classes = classes
+
 
 def grid(slots: Sequence[Slot]) -> pn.Column:
     """Return cards in rows, each of as many as there is room for."""
@@ -268,7 +305,7 @@ def grid(slots: Sequence[Slot]) -> pn.Column:
 
 def line(*parts: Any, least: int = 240, **looks: Any) -> pn.Column:
     """Return parts side by side, as many as have `least` pixels each."""
-    return pn.Column(*parts, stylesheets=[ROW_STYLE.replace("COLUMN", str(least))], **{**WHOLE, **looks})
+    return pn.Column(*parts, stylesheets=[ROW_STYLE], styles={"--least": f"{least}px"}, **{**WHOLE, **looks})
 
 
 def head(title: str, caption: str, plots: Sequence[Plot], readout: HTML) -> pn.pane.HTML:
@@ -281,8 +318,9 @@ def head(title: str, caption: str, plots: Sequence[Plot], readout: HTML) -> pn.p
         f'data-plots="{names}" data-said="{readout.name}" data-title="{shown}" aria-label="{shown}: numbers and code"'
     )
     return pn.pane.HTML(
-        f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
-        f'<summary aria-label="{shown}: about this plot"></summary><div>{about}</div></details></div>',
+        f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button>'
+        f'<button type="button" class="info" popovertarget="about" aria-label="{shown}: about this plot"></button>'
+        f'<div id="about" popover>{about}</div></div>',
         margin=(10, 14, 2, 14),
         sizing_mode="stretch_width",
         stylesheets=[TEXT_STYLE],
@@ -305,14 +343,17 @@ def answer(title: str, caption: str, content: Sequence[Any], control: Any, *belo
     panes = [figure_pane(part) if isinstance(part, Plot) else part for part in content]
     if len(plots) == len(content):
         for plot in plots:
-            plot.height = HEIGHT  # until the browser fits it to its window (numbers.js)
+            plot.update(height=HEIGHT, stylesheets=[PICTURE_STYLE, FIGURE_STYLE])
         panes = panes if len(panes) == 1 else [line(*panes, least=340)]
     return pn.Column(
         head(title, caption, plots, readout),
         *panes,
-        pn.Column(control, stylesheets=[under(plots[0 if len(panes) == 1 else -1], control)], **WHOLE),
+        pn.Column(
+            control, stylesheets=[CONTROL_STYLE], styles=under(plots[0 if len(panes) == 1 else -1], control), **WHOLE
+        ),
         *below,
         spoken(readout, aside=True),
+        stylesheets=[MESSAGE_STYLE],
         **WHOLE,
     )
 
@@ -328,7 +369,7 @@ def card(
         spoken(readout, aside=aside),
         *(figure_pane(part) if isinstance(part, Plot) else part for part in contents),
     ]
-    return pn.Column(*parts, stylesheets=[CARD_STYLE], **WHOLE)
+    return pn.Column(*parts, stylesheets=[CARD_STYLE, MESSAGE_STYLE], **WHOLE)
 
 
 def _plots(contents: Sequence[Any]) -> list[Plot]:
@@ -356,4 +397,6 @@ def figure_pane(plot: Plot) -> pn.pane.Bokeh:
     for renderer in plot.renderers:
         if isinstance(renderer, GlyphRenderer) and renderer.nonselection_glyph is not None:
             renderer.update(nonselection_glyph="auto", muted_glyph="auto")
+    # not on the pane, which does not hand it on
+    plot.stylesheets = [*plot.stylesheets, FIGURE_STYLE]
     return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4))

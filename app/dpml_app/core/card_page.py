@@ -18,7 +18,6 @@ from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
-from dpml_app.drawing.still import still
 from dpml_app.jobs import ANSWERS, Pool, Task
 from dpml_app.settings import Shared
 
@@ -85,14 +84,9 @@ class CardPage(PlacedCards[V, F]):
         self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state, *self.connect()]
         if self.can_pin():
             self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
+        # also when a person cancels what is computed
+        self.work.progress.state.on_change("data", self._on_progress)
         settings.param.watch(self._on_change, self.names)
-
-    def still(self) -> str:
-        return still(self.cards[self.main_card].plots[0], self.still_steps())
-
-    def still_steps(self) -> Mapping[float, str]:
-        """Return where the line of the still picture can be dragged to, and what is said of it there."""
-        return {}
 
     @classmethod
     def can_pin(cls) -> bool:
@@ -219,7 +213,11 @@ class CardPage(PlacedCards[V, F]):
         if values != self._values:
             self.work.stop()
         answers = [self._call(task.function, *task.arguments) for task in at_once]
-        await asyncio.gather(self.work.add_formulas(late), *answers)
+        answering = asyncio.gather(self.work.add_formulas(late), *answers)
+        if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
+            with self._hold():
+                self._show_waiting(wanted, computing=True)
+        await answering
         if self._doc is None:
             return
         self._values = values
@@ -262,6 +260,7 @@ class CardPage(PlacedCards[V, F]):
                 self._show(set(wanted))
                 # some may have come meanwhile
                 self.work.request(self._missing(values, wanted) if missing else [])
+                self._show_waiting(wanted, self.work.computing)
                 self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
         except Exception as error:
             with self._hold():
@@ -345,6 +344,19 @@ class CardPage(PlacedCards[V, F]):
                 self.cards[name].show(results, work)
                 self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
         self._show_headline(self._wanted)
+        self._show_waiting(self._wanted, self.work.computing)
+
+    def _show_waiting(self, wanted: Mapping[str, Mapping[ResultKey, Task]], computing: bool) -> None:
+        """Grey each card that lacks results of its setting."""
+        for name, work in wanted.items():
+            self.card_slots[name].wait(not self.cards[name].complete(self._kept(work), work), computing)
+
+    def _on_progress(self, _attribute: str, _old: Any, _new: Any) -> None:
+        self._show_waiting(self._wanted, self.work.computing)
+
+    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        super()._failed(what, error, topic)
+        self._show_waiting(self._wanted, self.work.computing)
 
     def _show_headline(self, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> None:
         if self._values is not None and self._facts is not None:

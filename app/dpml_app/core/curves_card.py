@@ -1,84 +1,137 @@
-"""A card of curves: each series is shown as far as its results are there, faded once they are outdated."""
+"""A card of curves over a setting, declared as data: axes, styles, levels, and the task of each point."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V
+from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V, figure_pane
+from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Task
+from dpml_app.views.curve import add_series, curve_figure, curve_table
+from dpml_app.views.frame import AXES, Axis
+from dpml_app.views.rendered import Table, ViewFigure
 
-
-class CurvesFigure(Protocol):
-    """What such a card asks of a figure."""
-
-    plot: Any
-
-    @property
-    def curves(self) -> Collection[str]:
-        """The names of its series."""
-
-    def show(self, series: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
-        """Show what is there of a series, by place on the x axis; the outdated one goes once it is complete."""
-
-    def outdate(self, series: str) -> None:
-        """Fade a series whose setting has changed."""
-
-    def clear(self, series: str | None = None) -> None:
-        """Take a series away, or all that is shown."""
+# a level reaches beyond both ends of every axis
+FAR = (1e-9, 1e9)
 
 
 class CurvesCard(Card[V, F]):
-    """A card whose figures show series; a subclass says what is drawn of a result.
+    """A card whose `work` has a task for each series and place of its axis."""
 
-    Parameters
-    ----------
-    *figures : CurvesFigure
-    """
-
-    figures: Sequence[CurvesFigure]
+    plot_name: ClassVar[str]
+    x: ClassVar[Axis] = AXES["epsilon"]
+    y: ClassVar[Axis] = AXES["accuracy"]
+    # the ends of both axes; without those of y, it follows what is shown
+    xlim: ClassVar[tuple[float, float]] = (0.009, 11.0)
+    ylim: ClassVar[tuple[float, float] | None] = None
+    # every series and level line, in the order of the legend
+    styles: ClassVar[Mapping[str, Style]] = {}
+    levels: ClassVar[Mapping[str, Style]] = {}
+    # the name of the places in tables, and what a line shows: "mean" or "median"
+    x_column: ClassVar[str] = "epsilon"
+    middle: ClassVar[str] = "mean"
     # the part of a result that is drawn; empty: all of it
     column: ClassVar[str] = ""
+    # whether results at the chosen setting are points of the curves, too
+    with_chosen: ClassVar[bool] = False
+    # further options of `curve_figure`
+    look: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, *figures: CurvesFigure):
-        super().__init__(*figures)
-        self._shown: dict[str, tuple] = {}
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: Any = None
+        self._tables: dict[str, tuple[Any, Table, Any]] = {}
+        self._styles = dict(self.styles)
+        names: Any = {"look": {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}, "marker": {}, **self._columns()}
+        self.figure: ViewFigure = curve_figure(
+            self.plot_name, self.x, self.y, self.styles, self.levels, **names | dict(self.look)
+        )
+        self.figures, self.plots = [self.figure], [self.figure.plot]
+        self.pane = figure_pane(self.figure.plot)
+
+    def _columns(self) -> dict[str, str]:
+        return {"column": self.x_column, "middle": self.middle}
+
+    def content(self) -> list[Any]:
+        return [self.pane]
+
+    # ---- what a card declares ----------------------------------------------------------------------------------------
+
+    def shown(self, values: V, facts: F) -> Mapping[str, Style]:
+        """Return the styles of the series at a setting."""
+        return self.styles
 
     def draws(self, series: str, result: Any) -> np.ndarray:
         """Return what is drawn of a result."""
         drawn: np.ndarray = result[self.column] if self.column else result
         return drawn
 
-    def at_x(self, point: Any) -> Any:
-        """Return where a place of the work is on the x axis."""
-        return point
+    def at(self, values: V) -> float | None:
+        """Return the place of the chosen setting on the x axis."""
+        chosen: float = getattr(values, self.x_column)
+        return chosen
 
-    def look(self) -> Any:
-        """Return what the curves depend on besides their results."""
+    def level_values(self, values: V, facts: F, results: Results) -> Mapping[str, float]:
+        """Return the levels that are known."""
+        return {}
 
-    def outdate(self, names: set[str]) -> None:
-        for f in self.figures:
-            for series in names & set(f.curves):
-                f.outdate(series)
-                self._shown.pop(series, None)
+    def series(self, results: Results) -> Mapping[str, Mapping[float, Any]]:
+        """Return the results of each series by their places on the x axis."""
+        found: dict[str, dict[float, Any]] = {}
+        for (name, place), result in results.items():
+            x = self.at(self._values) if place in CHOSEN and self.with_chosen else place
+            if name in self._styles and isinstance(x, int | float):
+                found.setdefault(name, {})[x] = result
+        return found
+
+    def more(self, values: V, facts: F, results: Results) -> Mapping[str, Table]:
+        """Return further tables."""
+        return {}
+
+    # ---- what it shows -----------------------------------------------------------------------------------------------
+
+    def prepare(self, values: V, facts: F, now: Results) -> None:
+        self._values, self._facts = values, facts
+        styles = dict(self.shown(values, facts))
+        if styles != self._styles:
+            new = {name: style for name, style in styles.items() if name not in self.figure.sources}
+            if new:
+                add_series(self.figure, new, marks=self.look.get("marks", False), **self._columns())
+            self._styles, self._seen = styles, None
+            self.figure.name_series({name: style.label for name, style in {**self.levels, **styles}.items()})
+        self.figure.mark(self.at(values))
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        for f in self.figures:
-            for series in f.curves:
-                mine = [result_key for result_key in wanted if result_key[0] == series and result_key[1] not in CHOSEN]
-                if not mine:
-                    f.clear(series)
-                    self._shown.pop(series, None)
-                    continue
-                there = tuple((result_key, wanted[result_key]) for result_key in mine if result_key in results)
-                if self._shown.get(series) != (self.look(), there):
-                    points = {
-                        self.at_x(result_key[1]): self.draws(series, results[result_key]) for result_key, _task in there
-                    }
-                    f.show(series, points, len(there) == len(mine))
-                    self._shown[series] = self.look(), there
+        curves = [key for key in wanted if key[1] not in CHOSEN]
+        if curves and not any(key in results for key in curves):
+            return
+        seen = self._values, self._facts, tuple(results), tuple(map(id, results.values()))
+        if seen == self._seen:
+            return
+        series = {name: self._table(name, points) for name, points in self.series(results).items()}
+        if series:
+            self._seen = seen
+            levels = self.level_values(self._values, self._facts, results)
+            lines = {name: {"x": FAR, "y": (value, value)} for name, value in levels.items()}
+            self.figure.show({**series, **lines, **self.more(self._values, self._facts, results)})
+            if self.ylim is None:
+                ends = [end for table in series.values() for column in ("low", "high") for end in table[column]]
+                self.figure.fit([*ends, *levels.values()])
+
+    def _table(self, name: str, points: Mapping[float, Any]) -> Table:
+        """Return the table of a series, made anew where its results have changed."""
+        key = self.drawn_of(self._values), tuple(points), tuple(map(id, points.values()))
+        if name not in self._tables or self._tables[name][0] != key:
+            drawn = {x: self.draws(name, result) for x, result in points.items()}
+            table = curve_table(drawn, self._styles[name].label, self.x_column, self.middle)
+            self._tables[name] = key, table, points  # kept, so that no other result has the id of one of them
+        return self._tables[name][1]
+
+    def drawn_of(self, values: V) -> Any:
+        """Return what the curves depend on besides their results."""
 
     def clear(self) -> None:
-        self._shown.clear()
-        for f in self.figures:
-            f.clear()
+        self._seen = None
+        self._tables.clear()
+        self.figure.clear()

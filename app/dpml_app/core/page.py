@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
@@ -16,13 +16,12 @@ from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
-from dpml_app import compat
 from dpml_app.core.card import BOX_STYLE, WHOLE, Slot
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.core.pins import Pins
 from dpml_app.core.values import PageValues
 from dpml_app.drawing.sweep import Bars, Sweep
 from dpml_app.jobs import Pool
+from dpml_app.kit.widgets import in_notebook
 from dpml_app.serving import log
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
@@ -34,6 +33,9 @@ p { margin: 0.25em 0; }
 """
 
 
+# what Panel calls Material's severities
+ALERT_TYPES = {"error": "danger", "info": "info"}
+
 # seconds from a message to the empty change that follows it, and the source that changes
 FLUSH_DELAY = 0.1
 FLUSH = "flush"
@@ -41,9 +43,25 @@ _FLUSHING: WeakSet[Document] = WeakSet()
 
 
 @contextmanager
+def adding_models(doc: Document | None) -> Iterator[None]:
+    """Gather a document's models once, after all of them were added.
+
+    Bokeh's `freeze` gathers also if no model was added, and stays on after an error, which is raised after it here.
+    """
+    error: BaseException | None = None
+    with nullcontext() if doc is None else doc.models.freeze():
+        try:
+            yield
+        except BaseException as raised:
+            error = raised
+    if error is not None:
+        raise error
+
+
+@contextmanager
 def one_message(doc: Document | None) -> Iterator[None]:
-    """Send all changes to a document as one message, and gather its models at most once."""
-    with pn.io.hold(doc), nullcontext() if doc is None else compat.gathered_once(doc.models):
+    """Send all changes to a document as one message."""
+    with pn.io.hold(doc):
         yield
     source = None if doc is None else doc.get_model_by_name(FLUSH)
     if doc is not None and source is not None and doc not in _FLUSHING:
@@ -87,7 +105,7 @@ class BasePage:
     # of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds
     lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     # what the texts of lessons on the page may name
-    lesson_figures: ClassVar[Figures] = Figures()
+    lesson_figures: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     controls: Any
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
@@ -116,6 +134,7 @@ class BasePage:
         margin = (0, 0, 12, 0)
         self.risk = pn.pane.HTML("", css_classes=["risk"], margin=margin, stylesheets=look, sizing_mode="stretch_width")
         self._messages: dict[str, tuple[str, str]] = {}
+        self._in_notebook = in_notebook()
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
 
@@ -123,10 +142,6 @@ class BasePage:
     def datasets(self) -> tuple[str, ...]:
         """The data sets that the page can show; empty: any."""
         return ()
-
-    def still(self) -> str:
-        """Return a picture of what is known already, which stands in the document until the page itself is there."""
-        return ""
 
     def show_risk(self) -> None:
         """Say what ε hides."""
@@ -145,10 +160,13 @@ class BasePage:
             self._show_messages()
 
     def _show_messages(self) -> None:
-        alerts = []
-        look = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12), "closeable": True}
+        alerts: list[Any] = []
+        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12)}
         for topic, (severity, text) in self._messages.items():
-            alert = pmui.Alert(object=escape(text), severity=severity, **look)
+            if self._in_notebook:
+                alerts.append(pn.pane.Alert(escape(text), alert_type=ALERT_TYPES[severity], **look))
+                continue
+            alert = pmui.Alert(object=escape(text), severity=severity, closeable=True, **look)
             # closed is closed: another message must not bring it back
             alert.param.watch(lambda _event, topic=topic: self._messages.pop(topic, None), "closed")
             alerts.append(alert)

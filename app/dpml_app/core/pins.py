@@ -5,6 +5,7 @@ They live as long as the session, and no link has them: a number is kept, not co
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import param
@@ -13,7 +14,7 @@ from dpml_app import uploaded_table
 from dpml_app.core.card import Answer, Card
 from dpml_app.core.link import text_of
 from dpml_app.core.values import PageValues
-from dpml_app.data.offered import CARDS
+from dpml_app.data.facts import CARDS
 from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
 from dpml_app.settings import Shared
 
@@ -112,7 +113,7 @@ class Pins:
     def table(self) -> dict[str, Any]:
         """Return what the browser shows: the pins' names, and rows of what differs and of the numbers."""
         if not self.kept:
-            return {"names": [], "dashes": [], "rows": [], "within": ""}
+            return {"names": [], "rows": [], "within": ""}
         columns = [*self.kept, *([] if self.now is None else [self.now])]
         rows = []
         for name in self.kept[0].values.names():
@@ -127,7 +128,29 @@ class Pins:
             rows.append({"what": what, "cells": cells})
         names = [f"Pin {place}" for place in range(1, len(self.kept) + 1)]
         within = next((column.answer.within for column in columns if column.answer.within), "")
-        return {"names": names, "dashes": DASHES[: len(names)], "rows": rows, "within": within}
+        return {"names": names, "rows": rows, "within": within}
+
+    def html(self) -> str:
+        """Return that table as HTML, each pin with its dash and its buttons; nothing without pins."""
+        table = self.table()
+        if not table["names"]:
+            return ""
+        within = f" In brackets: {escape(table['within'])}." if table["within"] else ""
+        heads = []
+        for place, (name, dashes) in enumerate(zip(table["names"], DASHES, strict=False)):
+            buttons = "".join(
+                f'<button type="button" data-act="{act} {place}" aria-label="{title} {name.lower()}">{title}</button>'
+                for act, title in (("load", "Show"), ("remove", "Remove"))
+            )
+            dash = " ".join(map(str, dashes))
+            line = f'<line x2="34" y1="3" y2="3" stroke="currentColor" stroke-width="2" stroke-dasharray="{dash}"/>'
+            heads.append(f'<th scope="col"><svg aria-hidden="true">{line}</svg><span>{name}</span>{buttons}</th>')
+        rows = ""
+        for row in table["rows"]:
+            cells = "".join(f"<td>{escape(cell)}</td>" for cell in row["cells"])
+            rows += f'<tr><th scope="row">{escape(row["what"])}</th>{cells}</tr>'
+        head = f'<tr><td></td>{"".join(heads)}<th scope="col">Current</th></tr>'
+        return f"<table><caption>Pinned settings.{within}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
 def in_words(settings: Shared, name: str, value: Any) -> str:

@@ -1,9 +1,12 @@
-"""Collect the texts of a session report. The browser adds its plots and tables."""
+"""Write the HTML of a session report. The browser adds its plots and tables."""
 
 import re
 from collections.abc import Mapping
 from html import unescape
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment
 
 from dpml import __version__
 from dpml_app import uploaded_table
@@ -19,6 +22,7 @@ NOT_PRIVATE = (
     "These results are NOT private. They are computed from the records of an uploaded table and can reveal information "
     "about its people. Protect this file like the table."
 )
+PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
 WAITING = "Computing…"
 GAP = re.compile(r"</?(?:p|div|li|tr|td|th|h\d|br|summary|details|caption)\b[^>]*>")
 
@@ -40,6 +44,11 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
         "mine": mine,
         "pages": reports,
     }
+
+
+def as_html(report: Mapping[str, Any]) -> str:
+    """Return a report as an HTML page without scripts, with a figure of each plot's name for the browser to fill."""
+    return PAGE.render(report)
 
 
 def _page(name: str, page: CardPage, settings: Shared) -> dict[str, Any]:

@@ -106,6 +106,11 @@ class TaskRunner:
         """Whether more results will come."""
         return bool(self.progress.state.data["running"][0])
 
+    @property
+    def computing(self) -> bool:
+        """Whether more results will come, formulas included."""
+        return self.running or (self._formulas is not None and not self._formulas.done())
+
     def stop(self) -> None:
         """Compute no more; the next request starts, whatever it asks for."""
         self._outdate()

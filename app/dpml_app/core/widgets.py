@@ -1,6 +1,7 @@
 """Widgets tied to one setting each, both ways, and those that all pages about a data set share."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import panel as pn
@@ -12,8 +13,9 @@ from dpml.datasets import Dataset
 from dpml_app import uploaded_table
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE
-from dpml_app.data.offered import OF_TWO_CLASSES
+from dpml_app.data.facts import OF_TWO_CLASSES
 from dpml_app.data.real_data import Offer, titled
+from dpml_app.kit.widgets import in_notebook, make_widget
 from dpml_app.settings import EPSILONS, MOST_FEATURES, Shared
 
 # of boxes to tick, as many columns as fit
@@ -31,9 +33,9 @@ def note(text: str) -> pn.pane.HTML:
     return pn.pane.HTML(text, margin=(-4, 12, 6, 12), sizing_mode="stretch_width", stylesheets=[NOTE_STYLE])
 
 
-def divider() -> pmui.Divider:
+def divider() -> Any:
     """Return a line between groups of controls."""
-    return pmui.Divider(margin=(4, 12), sizing_mode="stretch_width")
+    return make_widget(pmui.Divider, margin=(4, 12), sizing_mode="stretch_width")
 
 
 # drawn here: a name would load a font of all icons, 129 kB
@@ -47,7 +49,13 @@ NOTE_STYLE = """
 """
 
 
-def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None]) -> None:
+def tie(
+    settings: Shared,
+    name: str,
+    widget,
+    report: Callable[[str, str], None],
+    hold: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
     """Tie a widget to a setting both ways, with its help; a value that is not allowed is reported and taken back."""
     if not (name == "dataset" and settings.dataset not in widget.options.values()):
         widget.value = getattr(settings, name)
@@ -58,7 +66,8 @@ def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None])
     def to_setting(event):
         if event.new is None or event.new == getattr(settings, name):
             return
-        problems = settings.assign({name: event.new})
+        with hold():
+            problems = settings.assign({name: event.new})
         if problems:
             # data that are not here are offered under their control
             if not (name == "dataset" and settings.missing_dataset.dataset):
@@ -90,6 +99,8 @@ class Controls:
     """
 
     datasets: ClassVar[tuple[str, ...]] = OF_TWO_CLASSES
+    # a notebook sends as one message what a moved widget changes
+    hold: Callable[[], AbstractContextManager[None]] = staticmethod(nullcontext)
     # the setting whose control stands under the page's picture, and the one that "Resample" increases
     in_top: ClassVar[str] = "epsilon"
     seed: ClassVar[str] = "seed"
@@ -107,7 +118,7 @@ class Controls:
         self.widgets: dict[str, Any] = {}
         self._told: list[ColumnDataSource] = []
         self.dataset_note = note("")
-        self.redraw = pmui.Button(label="Resample", icon=DIE, variant="contained", **WIDE)
+        self.redraw = make_widget(pmui.Button, label="Resample", icon=DIE, variant="contained", **WIDE)
         self.redraw.on_click(self._redraw)
         self.lay_out()
         self.in_cards()
@@ -139,7 +150,7 @@ class Controls:
     def add(
         self,
         name: str,
-        kind: Callable[..., Any] | None = None,
+        kind: type | None = None,
         before: Callable[[Any], None] | None = None,
         **options: Any,
     ) -> Any:
@@ -158,10 +169,10 @@ class Controls:
             start, end = parameter.bounds
             kind = kind or (pmui.IntSlider if isinstance(parameter, param.Integer) else pmui.FloatSlider)
             options = {"start": start, "end": end, "step": parameter.step or 1, **options}
-        self.widgets[name] = widget = kind(label=parameter.label, **{**WIDE, **options})
+        self.widgets[name] = widget = make_widget(kind, label=parameter.label, **{**WIDE, **options})
         if before is not None:
             widget.param.watch(before, "value")
-        tie(self.settings, name, widget, self.report)
+        tie(self.settings, name, widget, self.report, lambda: self.hold())
         return widget
 
     def beside(self) -> list:
@@ -210,6 +221,9 @@ class Controls:
         columns = {name: [getattr(self.settings, name)] for name in names}
         source = ColumnDataSource({**columns, "serial": [0]}, name=source_name)
         self._told.append(source)
+        if in_notebook():  # whose slider of ε says nothing to the browser
+            self.settings.param.watch(lambda *_events: self.remind(), names)
+            return source
         for name in names:
             value = f"{list(EPSILONS)}[cb_obj.value]" if name == "epsilon" else "cb_obj.value"
             code = f"controls.setv({{data: {{...controls.data, {name}: [{value}]}}}}, {{sync: false}})"

@@ -1,4 +1,4 @@
-"""What a page knows of its data set at every setting."""
+"""The data sets that the app offers, and the facts of one that a page shows at every setting."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,12 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml.datasets import NAMES, card
 from dpml_app.text.phrases import about_data
+
+CARDS = {name: card(name) for name in NAMES}
+# a ROC curve and its cost are about two
+OF_TWO_CLASSES = tuple(name for name, facts in CARDS.items() if len(facts["label"]["classes"]) == 2)
 
 
 @dataclass(frozen=True)

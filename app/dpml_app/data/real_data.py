@@ -19,9 +19,10 @@ from panel.io.state import set_curdoc
 
 from dpml.datasets import card, data_folder, fetch, missing
 from dpml.exceptions import DpmlError
-from dpml_app.data.offered import CARDS
+from dpml_app.data.facts import CARDS
 from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import LONG
+from dpml_app.kit.widgets import make_widget
 from dpml_app.settings import Shared
 
 # the first page shows real people where it can, else people who were drawn from tables
@@ -120,10 +121,10 @@ class Offer:
     def __init__(self, settings: Shared, datasets: Iterable[str]):
         self.settings, self.datasets = settings, tuple(datasets)
         self.name = ""
-        self.ask = pmui.Button(label="Download real data", variant="outlined", **self.WIDE)
+        self.ask = make_widget(pmui.Button, label="Download real data", variant="outlined", **self.WIDE)
         self.ask.on_click(lambda _event: self.offer(REAL))
         self.text = pn.pane.HTML("", stylesheets=[STYLE], **self.WIDE)
-        self.get = pmui.Button(label="Download", variant="contained", **self.WIDE)
+        self.get = make_widget(pmui.Button, label="Download", variant="contained", **self.WIDE)
         self.get.on_click(self._on_get)
         self.bar = bar()
         self.column = pn.Column(self.ask, self.text, self.get, self.bar, sizing_mode="stretch_width", margin=0)

@@ -51,7 +51,7 @@ const unit = format.endsWith("%") ? "%" : "", digits = format.replace(/ ?%/, "")
 const text = ((unit ? 100 : 1) * value).toFixed(digits)
 return text.replace("-", Number(text) === 0 ? "" : "−") + unit
 """
-EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
+EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 
 def script(*names: str) -> str:
@@ -70,26 +70,28 @@ def run_script(code: str, arguments: dict[str, Any], *triggers: ColumnDataSource
 
 def new_figure(name: str, **options) -> figure:
     """Return an empty figure in the page's style."""
-    # nothing is active at first, so that a finger on a phone scrolls the page
-    tools = [PanTool(), BoxZoomTool(), WheelZoomTool(), ResetTool(), SaveTool()]
     p = figure(
         name=name,
         height=HEIGHT,
         sizing_mode="stretch_width",
-        tools=tools,
-        active_drag=None,
-        active_scroll=None,
-        toolbar_location="above",
         output_backend="canvas",
         **{"outline_line_color": None, "min_border_right": RIGHT, **options},
     )
-    p.toolbar.update(logo=None, autohide=True)
+    style_tools(p)
+    return p
+
+
+def style_tools(p: figure) -> None:
+    """Give a figure the tools and the axes of the page's style."""
+    p.tools = [PanTool(), BoxZoomTool(), WheelZoomTool(), ResetTool(), SaveTool()]
+    # nothing is active at first, so that a finger on a phone scrolls the page
+    p.toolbar.update(logo=None, autohide=True, active_drag=None, active_scroll=None)
+    p.toolbar_location = "above"
     for axis in p.axis:
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_font_size = "15px"
         axis.major_label_text_font_size = "14px"
     p.xaxis.major_label_policy = NoOverlap()  # of crowded ticks some have no label
-    return p
 
 
 def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **look: Any) -> GlyphRenderer:
@@ -107,8 +109,8 @@ def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **l
 
 def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource, size: int = 13, **look: Any) -> None:
     """Write a column of texts, each cut where the frame, or its share of the frame in a column "part", has no room."""
-    code = script("drawing/cut.js").replace("SIZE", str(size)).replace("FONT", FONT)
-    cut = CustomJSTransform(args={"plot": p, "source": source, "part": "part"}, v_func=code)
+    arguments = {"plot": p, "source": source, "size": size, "font": FONT}
+    cut = CustomJSTransform(args=arguments, v_func=script("drawing/cut.js"))
     write(p, x, y, transform(text, cut), source=source, text_font_size=f"{size}px", **look)
     # a frame of another width has other room
     again = CustomJS(args={"source": source}, code="source.change.emit()")
@@ -130,9 +132,11 @@ def across(p: figure, dimension: str, location: float | None = None, **look: Any
     return line
 
 
-def hover(p: figure, renderers: Iterable[GlyphRenderer], *tips: tuple[str, str], **options: Any) -> None:
+def hover(p: figure, renderers: Iterable[GlyphRenderer], *tips: tuple[str, str], **options: Any) -> HoverTool:
     """Have the pointer tell of what it is on: names, and the columns of its source."""
-    p.add_tools(HoverTool(renderers=list(renderers), tooltips=list(tips), **{"formatters": signs(tips), **options}))
+    tool = HoverTool(renderers=list(renderers), tooltips=list(tips), **{"formatters": signs(tips), **options})
+    p.add_tools(tool)
+    return tool
 
 
 def signs(tips: Iterable[tuple[str, str]]) -> dict[str, CustomJSHover]:
@@ -186,7 +190,7 @@ def round_ticks(low: float, high: float) -> list[float]:
 def epsilon_axis(p: figure) -> None:
     """Label the x axis as ε, with its private end marked."""
     set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
-    p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
+    p.xaxis.axis_label = "← more private  ε (log scale)  less private →"
 
 
 def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: Any) -> figure:
@@ -252,8 +256,3 @@ class Figure:
 def percent_axis(axis) -> None:
     """Label shares as percentages."""
     axis.formatter = NumeralTickFormatter(format="0%")
-
-
-def p_range(p: figure) -> tuple[float, float]:
-    """Return the ends of a figure's x axis, a little beyond them."""
-    return p.x_range.start / 2, p.x_range.end * 2

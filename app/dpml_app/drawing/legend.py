@@ -28,12 +28,10 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.styles import BAND_ALPHA, Style
 
-# pixels of a row
-ROW = 24
 # the legend has hidden or shown its samples; the renderers that they stand for follow
 CLICKED = "for (const one of shown[items.indexOf(cb_obj.item)] ?? []) { one.visible = !one.visible }"
 # paint the plot when an item is renamed, hidden or shown; by name, because a reference would be watched
-CHANGED = "cb_obj.document?.get_model_by_name('NAME')?.change.emit()"
+CHANGED = "cb_obj.document?.get_model_by_name(name)?.change.emit()"
 
 
 def stroke(color: str, dash: str = "solid", width: float = 2.5, **look: Any) -> Line:
@@ -79,7 +77,7 @@ class PlotLegend:
         self.model = Legend(name=f"{p.name}-legend", ncols=ncols, label_text_font_size="14px", **options)
         self.model.update(spacing=2, padding=2, margin=4, border_line_alpha=0, background_fill_alpha=0)
         p.add_layout(self.model, "below")
-        self._changed = CustomJS(code=CHANGED.replace("NAME", self.model.name))
+        self._changed = CustomJS(args={"name": self.model.name}, code=CHANGED)
         self._clicked = CustomJS(args={"items": [], "shown": []}, code=CLICKED)
         if hides:
             self.model.js_on_event(LegendItemClick, self._clicked)

@@ -3,8 +3,8 @@
 The guide docs/how_to/teach.md describes the format of a lesson.
 """
 
-from dpml_app.lessons.class_session import ClassSession
-from dpml_app.lessons.position import BESIDE, NOWHERE, LessonPosition, position_of
+from dpml_app.lessons.classrooms import ClassSession
+from dpml_app.lessons.panel import BESIDE, NOWHERE, LessonPosition, position_of
 from dpml_app.lessons.read import FOLDER, InvalidLesson, Lesson, Step, lessons, read_lesson
 
 __all__ = [

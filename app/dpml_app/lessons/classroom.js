@@ -6,11 +6,12 @@ let classroom = JSON.parse(class_state.data.payload[0])
 let follows = true
 let serial = 0
 
-// a browser may refuse to keep anything
-const keep = (store, value) => { try { value ? store().setItem("dpml-class", JSON.stringify(value)) : store().removeItem("dpml-class") } catch { /* a reload then is somebody else */ } }
-const kept = (store) => { try { return JSON.parse(store().getItem("dpml-class")) } catch { return null } }
-// a tab can be the teacher's; a browser has one seat
+// a tab can be the teacher's; a browser has one seat, and may refuse to keep anything: a reload then is somebody else
 const tab = () => sessionStorage, browser = () => localStorage
+const keep = (store, value) => {
+  try { value ? store().setItem("dpml-class", JSON.stringify(value)) : store().removeItem("dpml-class") } catch { /* see above */ }
+}
+const kept = (store) => { try { return JSON.parse(store().getItem("dpml-class")) } catch { return null } }
 
 function ask(act, more = {}) {
   const rest = {code: "", key: "", lesson: at?.lesson?.name ?? "", step: at?.number ?? 0, option: -1, ...more}

@@ -5,7 +5,6 @@ about, and a slider that moves through it in the browser.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from html import escape
@@ -171,10 +170,10 @@ def exported(lesson: Lesson) -> str:
     # not `render`, into which Panel puts scripts of its own server
     library = "\n".join(f"<script>{code}</script>" for code in resources.js_raw)
     shown = "\n".join(f'<section class="of-step" hidden>{section}</section>' for section in sections)
-    code = (FOLDER / "export.js").read_text(encoding="utf-8").replace("/* panel */", panel.ALONE)
+    code = f"{{\n{(FOLDER / 'export.js').read_text(encoding='utf-8')}\n{panel.ALONE}\n}}"
     styles = (FOLDER / "export.css").read_text(encoding="utf-8")
     parts = {"title": escape(lesson.title), "library": library, "styles": styles, "shown": shown, "script": script}
-    parts |= {"panel": f"{panel.html()}\n{panel.texts([lesson])}", "name": json.dumps(lesson.name), "code": code}
+    parts |= {"panel": f"{panel.html()}\n{panel.texts([lesson])}", "name": escape(lesson.name), "code": code}
     return Template((FOLDER / "export.html").read_text(encoding="utf-8")).substitute(parts)
 
 

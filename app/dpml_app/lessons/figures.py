@@ -1,48 +1,131 @@
 """The figures of lessons: numbers that a text names in braces, computed at the settings of its step.
 
-``{accuracy-of exact}`` is a figure's name and words behind it; a word with = changes a setting, as in
-``{smooth noise_size=200}``; a minus or a slash between two of them is their difference or ratio. Behind a colon stands
-how many decimals are written (one if nothing is said), how many digits in all, or "g" for as many as needed:
-``{records:0}``, ``{steps count:s3}``, ``{setting epsilon:g}``. The figures themselves stand in ``lesson_figures.py`` of
-each page, and in `dpml_app.lessons.all_pages`. What the lessons of the app name is computed by ``python -m
-dpml_app.lessons.ship`` and ships, so that the app starts at once; a test computes all of it again, and compares it with
-what the steps show.
+``{trained method=output}`` names the function `trained` and passes it ``method="output"``; a keyword that is a setting
+changes the setting instead, as in ``{smooth noise_size=200}``. A colon and a format of Python may follow, as in
+``{records:,.0f}``; without one a number has one decimal. The functions are those of `FIGURES` here and in each page's
+``lesson.py``. ``python -m dpml_app.lessons`` stores the figures of all lessons in figures.json.
 """
 
 import json
-import math
-import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
+from dpml.budget import Budget
 from dpml.datasets import missing
+from dpml.evaluation.histogram import noise_scale
 from dpml.exceptions import InvalidParameter
 from dpml_app.core import link
-from dpml_app.lessons.all_pages import figure
+from dpml_app.core.card import CHOSEN, Number
+from dpml_app.core.card_page import CardPage
+from dpml_app.data import measures
+from dpml_app.jobs import Task
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
+from dpml_app.text import phrases
 
 FILE = Path(__file__).with_name("figures.json")
-PLACEHOLDER = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
-FORMATS = "a number of decimals, as in {records:0}, of digits in all, as in {records:s2}, or g"
 Value = float | str
+
+
+# ---- figures of every page ------------------------------------------------------------------------------------------
+
+
+def _epsilon(s: Any) -> float:
+    return float(getattr(s, PAGES[s.page].risk_of[0]))
+
+
+def paid(s: Any, part: str) -> float:
+    """Charge selection and training to a budget of ε, and return the first, the second or their sum."""
+    budget = Budget(s.epsilon)
+    for share in (s.selection_share, 1 - s.selection_share):
+        budget.spend(share * s.epsilon, label="a part")
+    costs: list[Any] = list(budget.ledger["epsilon"])
+    return float({"first": costs[0], "second": costs[1], "sum": sum(costs)}[part])
+
+
+@cache
+def _run(task: Task) -> Any:
+    return task.function(*task.arguments)
+
+
+def _number(s: Any, word: str) -> Number:
+    """Return the first number of the page's main plot whose name contains a word."""
+    page = PAGES[s.page]
+    assert issubclass(page, CardPage)
+    kind = next(kind for kind in page.kinds if kind.name == page.main_card)
+    card, values = kind(), page.values_kind.of(s)
+    assert page.facts_of is not None
+    facts = page.facts_of(s.dataset)
+    card.lay_out(facts)
+    tasks = {key: task for key, task in card.work(values, facts).items() if key[1] in CHOSEN}
+    known = page.shipped_results(values)
+    results = {key: known[task] if task in known else _run(task) for key, task in tasks.items()}
+    card.prepare(values, facts, results)
+    answer = card.to_pin(values, facts, results)
+    numbers = {number.what: number for number in answer.numbers} if answer else {}
+    for what, number in numbers.items():
+        if word in what:
+            return number
+    raise InvalidParameter("figure", f"main number={word}", f"a word of {', '.join(numbers)} on the page {s.page}")
+
+
+def main(s: Any, number: str) -> str:
+    """Return a number of the page's main plot as the page writes it."""
+    return _number(s, number).value
+
+
+def _of_main(s: Any, number: str) -> float:
+    return float(re.sub(r"[^\d.-]", "", main(s, number)))
+
+
+def guess(s: Any) -> float:
+    """Return the accuracy of the majority-class baseline in percent."""
+    return 100 * measures.facts(s.dataset).majority
+
+
+def custom_gain(s: Any, method: str) -> float:
+    """Return the accuracy of the custom model less that of a method of Classifiers, in percentage points."""
+    return _of_main(s, "custom") - float(functions()["trained"](s, method))
+
+
+FIGURES: dict[str, Callable[..., Any]] = {
+    **{each.__name__: each for each in (paid, main, guess, custom_gain)},
+    # a setting of the step
+    "setting": lambda s, name: float(getattr(s, name)),
+    # bound on the attacker's success in percent, as each page writes it
+    "sure": lambda s: phrases.right_of_hundred(_epsilon(s)),
+    # bound on the growth of odds, as each page writes it
+    "factor": lambda s: phrases.factor(_epsilon(s)),
+    # ratio of the noise scales of a table of counts under replace-one and add/remove
+    "replacement_noise_ratio": lambda s: noise_scale(1.0, "replace-one") / noise_scale(1.0, "add-remove"),
+    # the interval of 90% of runs of a number of the page's main plot, as the page writes it
+    "main_range": lambda s, number: _number(s, number).interval,
+    # accuracy of the default classifier less that of the majority-class baseline, in percentage points
+    "default_gain": lambda s: _of_main(s, "default") - guess(s),
+    # training records, test records and features of the data set
+    "records": lambda s: measures.facts(s.dataset).n_train,
+    "tested": lambda s: measures.facts(s.dataset).n_test,
+    "features": lambda s: measures.facts(s.dataset).n_features,
+}
+
+
+# ---- figures in texts -----------------------------------------------------------------------------------------------
 
 
 @cache
 def functions() -> dict[str, Callable[..., Any]]:
-    """Return what lessons may name, of all pages."""
-    return {
-        name: each for of in (figure, *(page.lesson_figures for page in PAGES.values())) for name, each in of.items()
-    }
+    """Return the figures of all pages by name."""
+    return {name: each for of in (FIGURES, *(p.lesson_figures for p in PAGES.values())) for name, each in of.items()}
 
 
-def settings_of(state: Mapping[str, str], *changes: str) -> Any:
+def settings_of(state: Mapping[str, str], changes: Mapping[str, str] | None = None) -> Any:
     """Return the settings of a step's state, with some changed. The data set need not be on this machine."""
     settings = Settings()
-    given = {**state, **dict(change.split("=", 1) for change in changes)}
+    given = {**state, **(changes or {})}
     known = ["page", *settings.names()]
     faults = link.read(settings, given, known)
     if absent := settings.missing_dataset.dataset:
@@ -50,29 +133,26 @@ def settings_of(state: Mapping[str, str], *changes: str) -> Any:
         del given["dataset"]
         faults = link.read(settings, given, known)
     if faults:
-        raise InvalidParameter("figure", " ".join(changes), f"a change that a link can say. {faults[0]}")
+        raise InvalidParameter("figure", str(changes), f"a change that a link can say. {faults[0]}")
     return settings
-
-
-def number(value: Value) -> float:
-    """Return a figure as a number, also where a page has said it in words."""
-    return float(re.sub(r"[^\d.-]", "", value)) if isinstance(value, str) else value
 
 
 def computed(name: str, state: Mapping[str, str]) -> Value:
     """Return a figure, computed now."""
-    for sign, combine in ((" - ", operator.sub), (" / ", operator.truediv)):
-        if sign in name:
-            first, second = (number(computed(part, state)) for part in name.split(sign, 1))
-            return float(combine(first, second))
     function, *words = name.split()
     if function not in functions():
         raise InvalidParameter("figure", function, f"one of {', '.join(sorted(functions()))}")
-    settings = settings_of(state, *[word for word in words if "=" in word])
+    given = dict(word.split("=", 1) for word in words)
+    changes = {key: text for key, text in given.items() if key in Settings().names()}
+    settings = settings_of(state, changes)
     if missing(settings.dataset):  # no figure downloads anything
         allowed = f"on this machine for the figure {name!r}; dpml.datasets.fetch({settings.dataset!r}) gets it"
         raise InvalidParameter("dataset", settings.dataset, allowed)
-    value = functions()[function](settings, *[word for word in words if "=" not in word])
+    arguments = {key: text for key, text in given.items() if key not in changes}
+    try:
+        value = functions()[function](settings, **arguments)
+    except TypeError as error:
+        raise InvalidParameter("figure", name, f"a function with its keywords. {error}") from None
     return value if isinstance(value, str) else float(value)
 
 
@@ -90,47 +170,40 @@ def key_of(state: Mapping[str, str]) -> str:
     return "&".join(f"{name}={text}" for name, text in sorted(state.items()))
 
 
-def value(name: str, state: Mapping[str, str]) -> Value:
-    """Return a figure that is known, or is computed now."""
-    known = KNOWN.setdefault(key_of(state), {})
-    if name not in known:
-        known[name] = computed(name, state)
-    return known[name]
+class _Figures(Formatter):
+    """Python's own formatter, whose fields are the figures at a step's state; `texts` collects them as written."""
 
+    def __init__(self, state: Mapping[str, str]):
+        self.state = state
+        self.texts: dict[str, str] = {}
 
-def written(value: Value, form: str | None) -> str:
-    """Return a figure as a text has it.
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        """Return a figure with its name: one that is known, or computed now."""
+        name, known = " ".join(field_name.split()), KNOWN.setdefault(key_of(self.state), {})
+        if name not in known:
+            known[name] = computed(name, self.state)
+        return (name, known[name]), name
 
-    >>> written(22026.5, "s2"), written(20000.0, "0"), written(84.16, None), written(-0.01, None), written("7.39", None)
-    ('22,000', '20,000', '84.2', '0.0', '7.39')
-    >>> written(0.000843, "s2"), written(6.14, "s2")
-    ('0.00084', '6.1')
-    """
-    if isinstance(value, str):
-        return value
-    form = form or "1"
-    if form == "g":
-        return f"{value:g}"
-    if form.startswith("s"):
-        digits = int(form[1:])
-        place = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
-        return f"{round(value, place):,.{max(place, 0)}f}"
-    return f"{round(value, int(form)) + 0.0:,.{int(form)}f}"
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write a figure, a number with one decimal where no format is given."""
+        name, figure = value
+        default = "" if isinstance(figure, str) else "z,.1f"
+        self.texts[name] = format(figure, format_spec or default)
+        return self.texts[name]
 
 
 def filled(text: str, state: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return a text with its figures, and each figure's text by its name.
 
-    Raises `InvalidParameter` for a figure that there is not, or a format of it.
+    Raises `InvalidParameter` for an unknown figure or format.
+
+    >>> filled("ε = {setting name=epsilon:g}: {factor} times", {"page": "explore", "epsilon": "2"})[0]
+    'ε = 2: 7.39 times'
     """
-    texts: dict[str, str] = {}
-
-    def fill(match: re.Match[str]) -> str:
-        name, form = match[1], match[2]
-        if form is not None and not re.fullmatch(r"s?\d|g", form):
-            raise InvalidParameter("format", form, FORMATS)
-        name = " ".join(name.split())
-        texts[name] = written(value(name, state), form)
-        return texts[name]
-
-    return PLACEHOLDER.sub(fill, text), texts
+    figures = _Figures(state)
+    try:
+        return figures.format(text), figures.texts
+    except InvalidParameter:
+        raise
+    except ValueError as error:
+        raise InvalidParameter("format", text, f"a text with figures in braces. {error}") from None

@@ -1,5 +1,5 @@
 // Lessons: the list of them, a step's words, a question to answer before its answer is shown, and the way to the next.
-// Of the shell it uses `show`, `visit` and `write`, and the source `address`. A step is a visit, as Back is.
+// Of the shell it uses `show`, `visit`, `write`, `el_of`, `host_of`, `parts_of` and the source `address`. A step is a visit.
 const lessons = JSON.parse(document.getElementById("lesson-texts").textContent)
 const panel = document.getElementById("lesson")
 const guessed = new Map()
@@ -37,13 +37,14 @@ function placeOf(query) {
 }
 
 function draw() {
-  const focused = panel.contains(document.activeElement)
+  const focused = panel.contains(document.activeElement), step = at?.lesson?.steps[at.number - 1]
+  // the card that is presented
+  panel.dataset.place = step?.card ? `place-${step.page}-${step.card}` : ""
   panel.hidden = at === null
   document.body.classList.toggle("with-lesson", at !== null)
   panel.classList.toggle("folded", folded)
-  part("fold").setAttribute("aria-expanded", String(!folded))
-  part("fold").setAttribute("aria-label", folded ? "Unfold the lesson" : "Fold the lesson")
-  part("fold").textContent = folded ? "+" : "–"
+  const fold = folded ? {textContent: "+", ariaLabel: "Unfold the lesson"} : {textContent: "–", ariaLabel: "Fold the lesson"}
+  Object.assign(part("fold"), {...fold, ariaExpanded: String(!folded)})
   veil()
   if (!at?.lesson) { unmark() }
   group.drawn()
@@ -88,16 +89,11 @@ function drawStep() {
 }
 function reveal() {
   const {lesson, number} = at, step = lesson.steps[number - 1], chosen = guessed.get(key(lesson, number))
-  if (group.waits()) {
-    for (const button of panel.querySelectorAll("[data-option]")) {
-      button.setAttribute("aria-pressed", String(Number(button.dataset.option) === chosen))
-    }
-    part("told").innerHTML = "<p>Your guess is in.</p>"
-    return
-  }
+  const waits = group.waits()
   for (const button of panel.querySelectorAll("[data-option]")) {
     const place = Number(button.dataset.option)
-    button.setAttribute("aria-pressed", String(place === chosen))
+    button.ariaPressed = String(place === chosen)
+    if (waits) { continue }
     button.classList.toggle("right", place === step.answer)
     button.classList.toggle("wrong", place === chosen && chosen !== step.answer)
     const count = group.counts()?.[place]
@@ -105,6 +101,7 @@ function reveal() {
       button.insertAdjacentHTML("beforeend", `<span class="dots" role="img" aria-label="Guesses: ${count}">${"<i></i>".repeat(count)}</span>`)
     }
   }
+  if (waits) { part("told").innerHTML = "<p>Your guess is in.</p>"; return }
   const verdict = chosen === step.answer ? "Yes." : `It is: ${step.options[step.answer]}.`
   const control = controlOf(step)
   const move = control ? `<button type="button" class="try">Now move: ${control.label}</button>` : ""
@@ -139,20 +136,19 @@ function unmark() {
   clearInterval(looking)
   for (const {el, before} of marked.splice(0)) { Object.assign(el.style, before) }
 }
-function viewOf(model) { return model && Bokeh.index.find_one_by_id(model.id)?.el }
 function controlOf({page, control}) {
   const section = document.querySelector(`section[data-of=${page}]`)
   for (const model of section ? address.document._all_models.values() : []) {
-    const el = model.css_classes?.includes?.(`setting-${control}`) && viewOf(model)
+    const el = model.css_classes?.includes?.(`setting-${control}`) && el_of(model)
     if (el && section.contains(host_of(el))) { return {el, label: model.data?.label ?? control} }
   }
   return null
 }
 // where a card's controls and sentence leave its picture less than half the view, the view begins below them
 function start_of(model, height) {
-  const parts = (model.children?.[0]?.children ?? []).map((part) => viewOf(part)?.getBoundingClientRect())
+  const parts = (model.children?.[0]?.children ?? []).map((part) => el_of(part)?.getBoundingClientRect())
   const controls = model.children?.[0]?.children?.findIndex((part) => part.css_classes?.includes("card-controls"))
-  const card = viewOf(model).getBoundingClientRect().top
+  const card = el_of(model).getBoundingClientRect().top
   // head, own controls if there are any, sentence, picture
   const [sentence, picture] = parts.slice(controls > 0 ? 2 : 1)
   if (!sentence || !picture) { return card }
@@ -170,14 +166,14 @@ function look() {
   let tries = 150, last = 0
   looking = setInterval(() => {
     const model = address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`)
-    const el = viewOf(model)
+    const el = el_of(model)
     const control = el && controlOf(step)?.el
     if (el && opened(el) && (!control || opened(control))) {
       if (step.card) { mark(el, {...MARK, flexBasis: "100%"}) }
       if (control) { mark(control, MARK) }
       const zero = main.getBoundingClientRect().top - main.scrollTop
       const rects = [el, control ?? el].map((one) => one.getBoundingClientRect())
-      const top = Math.min(...rects.map((rect) => rect.top)) - zero, bottom = Math.max(...rects.map((rect) => rect.bottom)) - zero
+      const [top, bottom] = [Math.min(...rects.map((r) => r.top)) - zero, Math.max(...rects.map((r) => r.bottom)) - zero]
       // the picture goes before the control where both have no room
       const both = bottom - top + 16 <= main.clientHeight ? top : start_of(model, main.clientHeight) - zero
       const wanted = !step.card && bottom <= main.clientHeight ? 0 : both - 8
@@ -190,19 +186,12 @@ function look() {
     if (marked.length > 0 && --tries === 0) { clearInterval(looking) }
   }, 150)
 }
-function focusable(el) {
-  if (el.matches?.("input, button:not([data-help]), [role=combobox], [tabindex='0']")) { return el }
-  for (const child of [...(el.shadowRoot?.children ?? []), ...el.children]) {
-    const one = focusable(child)
-    if (one) { return one }
-  }
-  return null
-}
 function move() {
   const control = controlOf(at.lesson.steps[at.number - 1])
   clearInterval(looking)
   control?.el.scrollIntoView({block: "nearest"})
-  if (control) { focusable(control.el)?.focus({preventScroll: true}) }
+  const is_control = (part) => part.matches("input, button:not([data-help]), [role=combobox], [tabindex='0']")
+  if (control) { [...parts_of(control.el)].find(is_control)?.focus({preventScroll: true}) }
 }
 for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
   document.querySelector("main").addEventListener(kind, () => clearInterval(looking), {passive: true, capture: true})
@@ -261,40 +250,25 @@ function leave() {
   before = null
 }
 
-panel.addEventListener("click", (event) => {
-  const button = event.target.closest("button")
-  if (!button) { return }
-  if (button.dataset.lesson) {
-    go(lessons.find(({name}) => name === button.dataset.lesson), 1)
+const acts = {try: move, next: onward, back, all: list, close: leave, fold() { folded = !folded; draw() }}
+panel.addEventListener("click", ({target}) => {
+  const button = target.closest("button"), {lesson, option} = button?.dataset ?? {}
+  if (lesson) {
+    go(lessons.find(({name}) => name === lesson), 1)
     part("next").focus({preventScroll: true})
-  } else if (button.dataset.option) {
-    choose(Number(button.dataset.option))
-  } else if (button.matches(".try")) {
-    move()
-  } else if (button.matches(".next")) {
-    onward()
-  } else if (button.matches(".back")) {
-    back()
-  } else if (button.matches(".all")) {
-    list()
-  } else if (button.matches(".close")) {
-    leave()
-  } else if (button.matches(".fold")) {
-    folded = !folded
-    draw()
+  } else if (option) {
+    choose(Number(option))
+  } else {
+    acts[button?.classList[0]]?.()
   }
 })
 panel.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) { return }
   const options = [...panel.querySelectorAll("[data-option], [data-lesson]")]
-  const focused = options.indexOf(document.activeElement)
-  const digit = Number(event.key)
-  if (event.key === "Escape") {
-    leave()
-  } else if (event.key === "ArrowRight") {
-    onward()
-  } else if (event.key === "ArrowLeft") {
-    back()
+  const focused = options.indexOf(document.activeElement), digit = Number(event.key)
+  const act = {Escape: leave, ArrowRight: onward, ArrowLeft: back}[event.key]
+  if (act) {
+    act()
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     const move = event.key === "ArrowDown" ? 1 : focused < 0 ? 0 : -1
     options.at((focused + move) % options.length)?.focus()

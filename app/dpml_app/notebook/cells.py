@@ -10,9 +10,11 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
-from dpml_app import compat, uploaded_table
+from dpml_app import uploaded_table
 from dpml_app.core.card_page import CardPage
 from dpml_app.jobs import pool
+from dpml_app.kit.notebook import load_scripts
+from dpml_app.kit.widgets import notebook_widgets
 from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live
 from dpml_app.page_list import PAGES
@@ -57,7 +59,7 @@ def _live(
     asked: dict[str, Any],
     parts: Callable[[CardPage], list[Any]],
 ) -> Live:
-    compat.load_extension()
+    load_scripts()
     settings, table = Settings(), make() if make is not None else None
     if table is not None:
         _check_classes(page_id, table.data.schema.n_classes)
@@ -66,7 +68,8 @@ def _live(
     _assign(settings, page_id, asked)
     if table is not None:
         uploaded_table.attach(table)
-    page = PAGES[page_id](settings, pool())
+    with notebook_widgets():
+        page = PAGES[page_id](settings, pool())
     assert isinstance(page, CardPage)
 
     def again() -> Live:

@@ -4,53 +4,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
+import param
 from bokeh.document import Document
-from panel.io.notebook import block_comm, push
+from panel.io.notebook import block_comm
 from panel.io.state import set_curdoc
 
-from dpml_app import compat, uploaded_table
+from dpml_app import uploaded_table
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import one_message
+from dpml_app.kit.notebook import inline_styles
 
-# how often is looked whether the output is in the browser
-POLL_SECONDS = 0.1
-LIGHT, DARK = ("#ffffff", "#16202c", "#ffffff"), ("#121820", "#e8edf2", "#1b232d")
+LIGHT = {"background": "#ffffff", "color": "#16202c", "--panel-surface-color": "#ffffff"}
+DARK = {"background": "#121820", "color": "#e8edf2", "--panel-surface-color": "#1b232d"}
 STYLE = """
 :host {
-  --numbers-button: none; --panel-surface-color: SURFACE; background: GROUND; color: TEXT;
-  padding: 12px; box-sizing: border-box; font-family: Roboto, Helvetica, Arial, sans-serif;
+  --numbers-button: none; padding: 12px; box-sizing: border-box; font-family: Roboto, Helvetica, Arial, sans-serif;
 }
 """
 
 
-@contextmanager
-def held(comm: Any, doc: Document | None) -> Iterator[None]:
-    """Send what changes as one message, with the styles of new parts and not their addresses."""
-    with pn.io.hold(doc), block_comm():
-        with one_message(doc):
-            yield
-        if doc is not None:
-            compat.inline_changes(doc)
-    if doc is not None and comm is not None:
-        push(doc, comm)
+class Opened(pn.custom.JSComponent):
+    """An empty element that tells the kernel once a browser shows it."""
+
+    opened = param.Boolean(default=False)
+
+    _esm = "export function render({ model }) { model.opened = true }"
 
 
-def look() -> str:
-    """Return the colours of an output: notebooks have grounds of their own, and Panel's theme says which is wanted."""
-    colors = DARK if pn.config.theme == "dark" else LIGHT
-    style = STYLE
-    for name, color in zip(("GROUND", "TEXT", "SURFACE"), colors, strict=True):
-        style = style.replace(name, color)
-    return style
-
-
-class Live(compat.OutputColumn):
+class Live(pn.Column):
     """Some parts of a page, shown by a notebook; every display of it is a page of its own.
 
     Parameters
@@ -67,12 +52,17 @@ class Live(compat.OutputColumn):
     def __init__(
         self, page: CardPage, parts: list[Any], table: uploaded_table.UploadedTable | None, again: Callable[[], Live]
     ):
-        # the first widget of an output, which brings what draws the others
-        first = pmui.Divider(styles={"display": "none"}, margin=0)
-        super().__init__(first, *parts, stylesheets=[look()], sizing_mode="stretch_width", margin=0)
+        # notebooks have grounds of their own, and Panel's theme says which is wanted
+        colors = DARK if pn.config.theme == "dark" else LIGHT
+        look: dict[str, Any] = {"stylesheets": [STYLE], "styles": colors, "sizing_mode": "stretch_width", "margin": 0}
+        self._opened = Opened(margin=0)
+        super().__init__(self._opened, *parts, hooks=[inline_styles, self._on_shown], **look)
         self._page, self._table, self._another = page, table, again
         self._task: asyncio.Task | None = None
-        self._shown_in: Document | None = None
+        self._root_id = ""
+        page.one_message = self._one_message
+        page.controls.hold = lambda: self._one_message(pn.state.curdoc)
+        self._opened.param.watch(self._start, "opened")
 
     @property
     def page(self) -> CardPage:
@@ -81,27 +71,51 @@ class Live(compat.OutputColumn):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Return what a notebook shows."""
-        shown = self if self._shown_in is None else self._another()
+        shown = self if not self._root_id else self._another()
         return super(Live, shown)._repr_mimebundle_(include, exclude)
 
-    def begin(self, doc: Document, comm: Any) -> None:
-        """Let the page begin once the browser listens; in a script nothing will answer."""
-        self._shown_in = doc
-        with suppress(RuntimeError):
-            self._task = asyncio.get_running_loop().create_task(self._begin(doc, comm))
+    def _on_shown(self, _output: Any, root: Any, *_changed: Any) -> None:
+        if root.ref["id"] != self._root_id:
+            self._root_id = root.ref["id"]
+            _SHOWN[self._root_id] = self
 
-    async def _begin(self, doc: Document, comm: Any) -> None:
-        while comm is not None and not compat.is_open(comm):
-            await asyncio.sleep(POLL_SECONDS)
-        self._page.one_message = partial(held, comm)
+    def _start(self, _event: Any) -> None:
+        """Let the page begin, now that a browser listens."""
+        self._task = asyncio.get_running_loop().create_task(self._start_in(pn.state.curdoc))
+
+    async def _start_in(self, doc: Document | None) -> None:
         with set_curdoc(doc):
             await self._page.start()
 
+    @contextmanager
+    def _one_message(self, doc: Document | None) -> Iterator[None]:
+        """Send what changes as one message."""
+        with block_comm(), one_message(doc):
+            yield
+            if doc is not None:
+                for root in doc.roots:
+                    inline_styles(self, root)
+        pn.io.push_notebook(self)
+
     def close(self) -> None:
         """Stop computing, and let the table go."""
+        _SHOWN.pop(self._root_id, None)
         if self._task is not None:
             self._task.cancel()
         self._page.stop()
         if self._table is not None:
             self._page.pool.forget(self._table.name)
             self._table = None
+
+
+# what notebooks show, by the id of its model
+_SHOWN: dict[str, Live] = {}
+
+
+def _close(root_id: str) -> None:
+    """Close what an output showed that has been deleted."""
+    if root_id in _SHOWN:
+        _SHOWN[root_id].close()
+
+
+pn.extension.add_delete_action(_close)

@@ -2,70 +2,41 @@
 // A "?" at each control opens what it trades; so does the key "?" while the control has the focus.
 const texts = JSON.parse(document.getElementById("glossary-texts").textContent)
 const box = document.getElementById("term")
-let opener = null
-let returning = null
+// the word or control that is explained, and the one whose click closes its popover
+let explained = null
+let closes = null
 
 const termOf = (event) => event.composedPath().find((node) => node.dataset?.term || node.dataset?.help)
 
-function beside(anchor) {
-  // below the word where there is room, else above it; never past an edge
-  const at = anchor.getBoundingClientRect(), {offsetWidth: wide, offsetHeight: high} = box
-  const left = Math.min(Math.max(12, at.left), innerWidth - wide - 12)
-  const below = at.bottom + 8 + high < innerHeight - 8
-  box.style.left = `${left}px`
-  box.style.top = `${below ? at.bottom + 8 : Math.max(12, at.top - high - 8)}px`
-}
-function open(anchor, back = anchor) {
+function open(anchor) {
   const {term, help, title} = anchor.dataset
   const said = term ? texts.terms[term] : {...texts.helps[help], term: title}
   if (!said) { return }
   const picture = said.picture ? texts.pictures[said.picture] : ""
   const source = said.source ? `<p class="source">${said.source}</p>` : ""
   box.innerHTML = `<h2 id="term-title">${said.term}</h2><p>${said.says}</p>${picture}${source}` +
-    '<button type="button" class="close" aria-label="Close">×</button>'
-  opener = anchor
-  returning = back
-  box.hidden = false
-  beside(anchor)
-  box.focus({preventScroll: true})
+    '<button type="button" class="close" popovertarget="term" popovertargetaction="hide" aria-label="Close">×</button>'
+  explained = anchor
+  box.hidePopover()
+  box.showPopover({source: anchor})
 }
-function close(back) {
-  if (box.hidden) { return }
-  box.hidden = true
-  // the sentence may have been written anew meanwhile
-  if (back && returning?.isConnected) { returning.focus({preventScroll: true}) }
-  opener = null
-}
-
+document.addEventListener("pointerdown", (event) => {
+  closes = box.matches(":popover-open") && termOf(event) === explained ? explained : null
+}, {capture: true})
 document.addEventListener("click", (event) => {
   const term = termOf(event)
-  if (term) {
-    event.preventDefault()
-    const again = term === opener
-    close(false)
-    if (!again) { open(term) }
-  } else if (event.target.closest?.("#term .close")) {
-    close(true)
-  } else if (!event.composedPath().includes(box)) {
-    close(false)
-  }
+  if (!term) { return }
+  event.preventDefault()
+  if (term !== closes) { open(term) }
+  closes = null
 })
 // before what else listens for Escape: it closes one thing at a time
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !box.hidden) {
-    event.stopImmediatePropagation()
-    close(true)
-  }
+  if (event.key === "Escape" && box.matches(":popover-open")) { event.stopImmediatePropagation() }
 }, {capture: true})
-box.addEventListener("focusout", (event) => {
-  if (event.relatedTarget && !box.contains(event.relatedTarget)) { close(false) }
+box.addEventListener("focusout", ({relatedTarget}) => {
+  if (relatedTarget && !box.contains(relatedTarget)) { box.hidePopover() }
 })
-function follow(event) {
-  if (box.hidden || (event.target instanceof Node && box.contains(event.target))) { return }
-  opener?.isConnected ? beside(opener) : close(false)
-}
-document.addEventListener("scroll", follow, {capture: true, passive: true})
-addEventListener("resize", follow)
 
 const HELP_LOOK = "position:absolute;top:-2px;right:-2px;width:22px;height:22px;padding:0;border:0;border-radius:50%;" +
   "background:none;color:inherit;opacity:0.7;font:600 13px/22px Roboto,Helvetica,Arial,sans-serif;cursor:help;z-index:2"
@@ -108,6 +79,6 @@ addEventListener("keydown", (event) => {
   const button = host?.shadowRoot?.querySelector("[data-help]")
   if (button) {
     event.preventDefault()
-    open(button, event.composedPath()[0])
+    open(button)
   }
 }, {capture: true})

@@ -1,17 +1,20 @@
 """Curves over a setting, each with the band of its draws."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import holoviews as hv
+import numpy as np
 import pandas as pd
 
+from dpml_app.drawing.band import spread
 from dpml_app.drawing.styles import Style
-from dpml_app.views.frame import axis, dimension, framed, levels_of
+from dpml_app.views.frame import Axis, axis, dimension, framed, levels_of, line
+from dpml_app.views.rendered import Table, ViewFigure
 from dpml_app.views.styles import styles_of
 from dpml_app.views.tables import band_words, bands, columns_of
 
-__all__ = ["curve"]
+__all__ = ["add_series", "curve", "curve_figure", "curve_table", "series_layers"]
 
 # more of them hide their line
 MOST_MARKERS = 24
@@ -87,24 +90,93 @@ def curve(
     layers = []
     for group, rows in groups:
         mine = rows.sort_values(x).rename(columns={"mean": y})
-        layers += _series(mine, kdim, ydim, styles[group])
+        drawn = bool(mine["low"].notna().any())
+        layers += series_layers(mine, kdim, ydim, styles[group], marks=len(mine) <= MOST_MARKERS, band=drawn)
     layers += levels_of(dict(levels or {}), means[x].to_numpy(), kdim, ydim)
     drawn = means["low"].notna().any()
     words = f"{of.label}, {band_words(band, level)}" if drawn else of.label
     if not keys and not levels:
         look = {"show_legend": False, **look}
-    return framed(hv.Overlay(layers), at, of, words, title, look)
+    return framed(layers, at, of, ylabel=words, title=title, **look)
 
 
-def _series(rows: pd.DataFrame, x: Any, y: Any, style: Style) -> list[Any]:
-    """Return the band of a series, its line and its markers."""
+def series_layers(
+    table: Any, x: Any, middle: Any, style: Style, *, marks: bool, band: bool = True, **named: Any
+) -> list[Any]:
+    """Return the band of a series between the columns low and high, its line and its markers."""
+    ends = ["low", "high"]
     layers: list[Any] = []
-    if rows["low"].notna().any():
-        area = hv.Area((rows[x.name], rows["low"], rows["high"]), x, [y, "high"])
-        layers.append(area.opts(**style.band, line_width=0))
-    line = hv.Curve((rows[x.name], rows[y.name]), x, y, label=style.label)
-    layers.append(line.opts(**style.line))
-    if len(rows) <= MOST_MARKERS:
-        dots = hv.Scatter(rows, x, [y, "low", "high", "draws"], label=style.label)
+    if band:
+        layers.append(hv.Area(table, x, ends, label=style.label, **named).opts(**style.band, line_width=0))
+    line = hv.Curve(table, x, [middle, *ends], label=style.label, **named)
+    layers.append(line.opts(**style.line, tools=[] if marks else ["hover"]))
+    if marks:
+        dots = hv.Scatter(
+            table, x, [middle, *ends, *(["draws"] if "draws" in table else [])], label=style.label, **named
+        )
         layers.append(dots.opts(**style.dot, size=8, tools=["hover"]))
     return layers
+
+
+# ---- in the app ------------------------------------------------------------------------------------------------------
+
+
+def curve_figure(
+    name: str,
+    x: Axis,
+    y: Axis,
+    styles: Mapping[str, Style],
+    levels: Mapping[str, Style],
+    *,
+    column: str = "x",
+    middle: str = "mean",
+    marks: bool = False,
+    tip: str = "0.0%",
+    more: Callable[[Mapping[str, Table]], Sequence[Any]] = lambda _tables: (),
+    more_columns: Mapping[str, Sequence[str]] | None = None,
+    look: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> ViewFigure:
+    """Return a figure of curves with bands, and of level lines; `more` returns further elements.
+
+    `column` and `middle` are the names of columns, `look` are options of HoloViews, and `options` are of `ViewFigure`.
+    """
+    series, columns = _series_view(styles, column, middle, marks)
+    columns |= {**dict.fromkeys(levels, ("x", "y")), **(more_columns or {})}
+
+    def view(tables: Mapping[str, Table]) -> hv.Overlay:
+        layers = [line(tables, level, ("x", "y"), style) for level, style in levels.items()]
+        return framed([*layers, *series(tables), *more(tables)] or [hv.Curve([])], x, y, **(look or {}))
+
+    tips = [("", "@label"), (column, f"@{column}"), (middle, f"@{middle}{{{tip}}}")]
+    tips.append(("90% of runs", f"@low{{{tip}}} to @high{{{tip}}}"))
+    return ViewFigure(name, view, columns, tips, **options)
+
+
+def add_series(
+    figure: ViewFigure, styles: Mapping[str, Style], *, column: str = "x", middle: str = "mean", marks: bool = False
+) -> None:
+    """Draw more curves with bands in a figure of `curve_figure`."""
+    series, columns = _series_view(styles, column, middle, marks)
+    figure.add(lambda tables: hv.Overlay(series(tables)), columns)
+
+
+def _series_view(
+    styles: Mapping[str, Style], column: str, middle: str, marks: bool
+) -> tuple[Callable[[Mapping[str, Table]], list[Any]], dict[str, Sequence[str]]]:
+    """Return what gives the elements of curves, and the columns of their tables."""
+
+    def elements(tables: Mapping[str, Table]) -> list[Any]:
+        layers = []
+        for series, style in styles.items():
+            layers += series_layers(tables[series], column, middle, style, marks=marks, group=series)
+        return layers
+
+    return elements, dict.fromkeys(styles, (column, middle, "low", "high", "label"))
+
+
+def curve_table(points: Mapping[float, np.ndarray], label: str, column: str = "x", middle: str = "mean") -> Table:
+    """Return the table of a curve: of the draws at each place the mean or the median, and the ends of 90%."""
+    at = sorted(points)
+    rows = np.array([spread(points[x], middle) for x in at]).reshape(-1, 3).T
+    return dict(zip((column, middle, "low", "high", "label"), (at, *rows, [label] * len(at)), strict=True))

@@ -9,7 +9,7 @@ import panel as pn
 from bokeh.embed.notebook import notebook_content
 from holoviews.core import Dimensioned
 
-from dpml_app import compat
+from dpml_app.kit.notebook import inline_styles, load_scripts
 from dpml_app.views.frame import axis
 
 __all__ = ["extension", "interactive"]
@@ -30,7 +30,7 @@ def extension(*, sliders: bool = True) -> None:
     --------
     >>> extension()
     """
-    shell = compat.load_extension()
+    shell = load_scripts()
     if shell is not None:
         shell.display_formatter.mimebundle_formatter.for_type(Dimensioned, with_sliders if sliders else plain)
 
@@ -79,7 +79,7 @@ def with_sliders(view: Dimensioned, include: Any = None, exclude: Any = None) ->
     """Return a view for a cell, with sliders for its settings."""
     if not any(isinstance(part, hv.DynamicMap) and part.kdims for part in view.traverse()):
         return plain(view)
-    output = compat.OutputColumn(pn.panel(view, widget_location="top_left"))
+    output = pn.Column(pn.panel(view, widget_location="top_left"), hooks=[inline_styles])
     return output._repr_mimebundle_(include, exclude)
 
 

@@ -3,7 +3,8 @@
 An axis has the name, the unit and the scale of a column of the library's tables.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import holoviews as hv
@@ -12,10 +13,10 @@ import numpy as np
 from bokeh.models import CustomJSTickFormatter, NumeralTickFormatter
 
 from dpml._validate import check_choice
-from dpml_app.drawing.figure import EPSILON_TICKS
-from dpml_app.drawing.styles import REFERENCE
+from dpml_app.drawing.figure import EPSILON_TICKS, PLAIN_DIGITS
+from dpml_app.drawing.styles import REFERENCE, Style
 
-__all__ = ["AXES", "WIDTH", "Axis", "axis", "dimension", "framed", "levels_of", "theme"]
+__all__ = ["AXES", "WIDTH", "Axis", "axis", "dimension", "framed", "levels_of", "line", "theme"]
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,11 @@ class Axis:
     log: bool = False
     # a part of a whole, shown in per cent
     share: bool = False
+    ticks: tuple[float, ...] = ()
 
 
 AXES = {
-    "epsilon": Axis("← more private      ε (log scale)      less private →", "ε", log=True),
+    "epsilon": Axis("← more private      ε (log scale)      less private →", "ε", log=True, ticks=EPSILON_TICKS),
     "accuracy": Axis("test accuracy", share=True),
     "error": Axis("test error", share=True),
     "auc": Axis("AUC", share=True),
@@ -60,7 +62,7 @@ def axis(column: str, *, log: bool | None = None) -> Axis:
     if log is None or log == drawn.log:
         return drawn
     label = drawn.label.replace(" (log scale)", "")
-    return Axis(f"{label} (log scale)" if log else label, drawn.symbol, log, drawn.share)
+    return replace(drawn, label=f"{label} (log scale)" if log else label, log=log)
 
 
 def dimension(column: str, shown: Axis) -> Any:
@@ -71,7 +73,7 @@ def dimension(column: str, shown: Axis) -> Any:
 WIDTH, HEIGHT = 700, 360
 SIZES = {"title": "11pt", "labels": "10pt", "ticks": "9pt", "legend": "9pt"}
 # 0.01 and not a power of ten
-PLAIN = "return Number(tick.toPrecision(3)).toString()"
+PLAIN = f"return tick >= 1000 ? {PLAIN_DIGITS} : String(Number(tick.toPrecision(3)))"
 LEVEL_DASHES = ("dashed", "dotted", "dotdash", "dashdot")
 
 
@@ -99,19 +101,25 @@ def theme(name: str) -> None:
     renderer.theme = default
 
 
-def framed(overlay: Any, x: Axis, y: Axis, ylabel: str, title: str, look: dict[str, Any]) -> Any:
+def framed(layers: Sequence[Any], x: Axis, y: Axis, **look: Any) -> hv.Overlay:
     """Return an overlay with its axes named; `look` are options of HoloViews that are asked for."""
-    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "title": title, "xlabel": x.label, "ylabel": ylabel}
+    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "title": "", "xlabel": x.label, "ylabel": y.label}
     options |= {"logx": x.log, "logy": y.log, "show_grid": True, "show_legend": True, "legend_position": "right"}
     options |= {"fontsize": SIZES, "padding": 0.03}
     for name, one in (("x", x), ("y", y)):
         if one.share:
-            options[f"{name}formatter"] = NumeralTickFormatter(format="0.[0]%")
+            options[f"{name}formatter"] = NumeralTickFormatter(format="0.[00]%")
         elif one.log:
             options[f"{name}formatter"] = CustomJSTickFormatter(code=PLAIN)
-        if one.symbol == "ε":
-            options[f"{name}ticks"] = EPSILON_TICKS
-    return overlay.opts(**options | look)
+        if one.ticks:
+            options[f"{name}ticks"] = list(one.ticks)
+    return hv.Overlay(layers).opts(**options | look)
+
+
+def line(tables: Mapping[str, Any], name: str, columns: Sequence[str], style: Style, **look: Any) -> hv.Curve:
+    """Return a line through the rows of a table; the first of its columns is on the x axis."""
+    curve = hv.Curve(tables[name], columns[0], list(columns[1:]), label=style.label, group=name)
+    return curve.opts(**style.line | look)
 
 
 def levels_of(levels: dict[str, float], x: np.ndarray, kdims: Any, vdims: Any) -> list[Any]:

@@ -82,7 +82,7 @@ def points(
         dots = hv.Points(rows, kdims, rest, label=style.label)
         size = 7 if len(rows) < 100 else 3
         layers.append(dots.opts(color=style.color, marker=style.marker, size=size, alpha=0.6, tools=["hover"]))
-    return framed(hv.Overlay(layers), at, of, of.label, title, {"show_legend": bool(keys), **look})
+    return framed(layers, at, of, title=title, **{"show_legend": bool(keys), **look})
 
 
 def histogram(
@@ -152,7 +152,7 @@ def histogram(
     if noisy is not None:
         layers.append(hv.Scatter((middle, noisy), kdim, vdim, label="noisy").opts(color=PALETTE[0], size=8))
     look = {"show_legend": noisy is not None or bool(curves), **look}
-    return framed(hv.Overlay(layers), at, of, of.label, title, look)
+    return framed(layers, at, of, title=title, **look)
 
 
 def _shares(count: np.ndarray, middle: np.ndarray, width: np.ndarray, total: int, kdim: Any, vdim: Any) -> list[Any]:

@@ -100,7 +100,7 @@ def ranked(
         "xlabel": words,
         **look,
     }
-    return framed(hv.Overlay(layers), at, axis(of, log=False), y.label, title, look)
+    return framed(layers, at, axis(of, log=False), title=title, **look)
 
 
 def _series(rows: pd.DataFrame, x: Any, y: Any, style: Style) -> list[Any]:

@@ -1,5 +1,6 @@
 """ROC curves: released ones with their spread, exact ones, and the region that a claim of ε leaves to an attacker."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml_app.drawing.styles import BAND_ALPHA, COST, EXACT, PALETTE, REFERENCE
 from dpml_app.views.frame import AXES, dimension, framed
 
-__all__ = ["roc"]
+__all__ = ["claimed_ends", "roc"]
 
 FAINT = 0.35
 
@@ -78,7 +79,7 @@ def roc(
         color = (EXACT, COST, *PALETTE)[i % 8]
         layers += [hv.Curve(one, x, y, label=label).opts(color=color, line_width=2) for one in _draws(label, *pair)]
     look = {"width": 460, "height": 420, "legend_position": "bottom_right", **look}
-    return framed(hv.Overlay(layers), AXES["fpr"], AXES["tpr"], AXES["tpr"].label, title, look)
+    return framed(layers, AXES["fpr"], AXES["tpr"], title=title, **look)
 
 
 def _named(curves: Any, name: str) -> list[tuple[str, Any]]:
@@ -98,9 +99,23 @@ def _draws(label: str, fpr: Any, tpr: Any) -> list[tuple[np.ndarray, np.ndarray]
     return curves
 
 
+def claimed_ends(epsilon: float, delta: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return false positive rates, and of each the least and the largest true positive rate that a claim admits.
+
+    >>> [ends.round(2).tolist() for ends in claimed_ends(math.log(3))]
+    [[0.0, 0.25, 0.75, 1.0], [0.0, 0.08, 0.25, 1.0], [0.0, 0.75, 0.92, 1.0]]
+    """
+    corner = (1 - delta) / (1 + math.exp(epsilon))
+    fpr = np.unique([0.0, delta, corner, 1 - corner, 1 - delta, 1.0])
+
+    def most(f: np.ndarray) -> np.ndarray:
+        return np.minimum(1, np.minimum(math.exp(epsilon) * f + delta, 1 - math.exp(-epsilon) * (1 - f - delta)))
+
+    return fpr, 1 - most(1 - fpr), most(fpr)
+
+
 def _region(epsilon: float, x: Any, y: Any) -> Any:
     """Return what lies between a guess and the best attacker whom the claim admits."""
-    f = np.linspace(0, 1, 200)
-    upper = np.minimum(np.minimum(np.exp(epsilon) * f, 1 - np.exp(-epsilon) * (1 - f)), 1)
-    area = hv.Area((f, f, upper), x, [y, "bound"], label=f"largest region at ε = {epsilon:g}")
+    fpr, _least, most = claimed_ends(epsilon)
+    area = hv.Area((fpr, fpr, most), x, [y, "bound"], label=f"largest region at ε = {epsilon:g}")
     return area.opts(color=PALETTE[2], alpha=BAND_ALPHA, line_width=0)

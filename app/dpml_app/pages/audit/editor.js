@@ -4,106 +4,55 @@
 const FEATURES = ["a", "b", "c", "d"]
 const MOST = 8
 
-export function render({ model, el }) {
+export function render({ model }) {
   const root = document.createElement("div")
-  root.className = "editor"
-
-  const toggled = (record, feature) => {
-    const on = FEATURES.filter((f) => (f === feature ? !record.slice(1).includes(f) : record.slice(1).includes(f)))
-    return record[0] + on.join("")
+  const records = () => model.table.split(".")
+  const write = (list) => { model.table = list.join(".") }
+  const is_on = (record, part) => part === "class" ? record[0] === "y" : record.slice(1).includes(part)
+  function changed(record, part) {
+    if (part === "class") { return (record[0] === "n" ? "y" : "n") + record.slice(1) }
+    return record[0] + FEATURES.filter((f) => is_on(record, f) !== (f === part)).join("")
   }
-  const other = (record) => (record[0] === "n" ? "y" : "n") + record.slice(1)
-
-  function button(text, name, act, options = {}) {
-    const b = document.createElement("button")
-    b.type = "button"
-    b.textContent = text
-    b.setAttribute("aria-label", name)
-    b.title = name
-    if ("pressed" in options) { b.setAttribute("aria-pressed", String(options.pressed)) }
-    b.className = options.kind ?? ""
-    b.disabled = options.disabled ?? false
-    b.addEventListener("click", act)
-    return b
+  const acts = {
+    change(at, part) {
+      if (at === "new") { model.record = changed(model.record, part); return }
+      write(records().map((record, i) => i === Number(at) ? changed(record, part) : record))
+    },
+    add() { write([...records(), "n"]) },
+    remove(at) { write(records().filter((_, i) => i !== Number(at))) },
+    replace(at) { model.replaced = Number(at) + 1 },
   }
 
-  function cells(row, record, name, change) {
-    for (const f of FEATURES) {
-      const on = record.slice(1).includes(f)
-      row.insertCell().append(
-        button(on ? "1" : "0", `${name}, feature ${f}`, () => change(toggled(record, f)), { pressed: on, kind: "bit" }))
-    }
-    const yes = record[0] === "y"
-    row.insertCell().append(
-      button(yes ? "yes" : "no", `${name}, class yes`, () => change(other(record)), { pressed: yes, kind: "bit wide" }))
+  const button = (text, name, act, more) =>
+    `<button type="button" data-act="${act}" aria-label="${name}" title="${name}" ${more}>${text}</button>`
+  const cells = (record, name, at) => [...FEATURES, "class"].map((part) => {
+    const on = is_on(record, part), [text, what, kind] =
+      part === "class" ? [on ? "yes" : "no", "class yes", "bit wide"] : [on ? "1" : "0", `feature ${part}`, "bit"]
+    return `<td>${button(text, `${name}, ${what}`, `change ${at} ${part}`, `class="${kind}" aria-pressed="${on}"`)}</td>`
+  }).join("")
+  function row(record, i, list, at) {
+    const number = i + 1, leaves = number === at
+    const radio = `<input type="radio" data-act="replace ${i}" aria-label="Replace record ${number}" ${leaves ? "checked" : ""}>`
+    const remove = button("×", `Remove record ${number}`, `remove ${i}`, `class="plain" ${list.length === 1 ? "disabled" : ""}`)
+    return `<tr class="${leaves ? "leaves" : ""}"><th scope="row">${number}</th>${cells(record, `Record ${number}`, i)}` +
+      `<td>${at ? radio : ""}</td><td>${remove}</td></tr>`
   }
-
-  function heading(row, text) {
-    const th = document.createElement("th")
-    th.scope = "row"
-    th.textContent = text
-    row.append(th)
-  }
-
   function draw() {
-    const focused = root.getRootNode().activeElement?.getAttribute?.("aria-label")
-    const records = model.table.split(".")
-    const replacing = model.relation === "replace-one"
-    const table = document.createElement("table")
-    const caption = table.createCaption()
-    caption.textContent = "Table D"
-    const head = table.createTHead().insertRow()
-    for (const text of ["", ...FEATURES, "class", replacing ? "replace" : "", ""]) {
-      const th = document.createElement("th")
-      th.scope = "col"
-      th.textContent = text
-      head.append(th)
-    }
-    const body = table.createTBody()
-    const write = (list) => { model.table = list.join(".") }
-    const at = Math.min(model.replaced, records.length)
-    records.forEach((record, i) => {
-      const row = body.insertRow()
-      const name = `Record ${i + 1}`
-      if (replacing && i + 1 === at) { row.className = "leaves" }
-      heading(row, String(i + 1))
-      cells(row, record, name, (changed) => write(records.map((r, k) => (k === i ? changed : r))))
-      const choice = row.insertCell()
-      if (replacing) {
-        const radio = document.createElement("input")
-        radio.type = "radio"
-        radio.name = "replaced"
-        radio.checked = i + 1 === at
-        radio.setAttribute("aria-label", `Replace record ${i + 1}`)
-        radio.addEventListener("change", () => { model.replaced = i + 1 })
-        choice.append(radio)
-      }
-      row.insertCell().append(
-        button("×", `Remove record ${i + 1}`, () => write(records.filter((_, k) => k !== i)),
-          { kind: "plain", disabled: records.length === 1 }))
-    })
-    const difference = body.insertRow()
-    difference.className = "says"
-    const cell = difference.insertCell()
-    cell.colSpan = 8
-    cell.append(
-      button("+ Add record", "Add record", () => write([...records, "n"]),
-        { kind: "plain", disabled: records.length >= MOST }),
-      replacing ? `D′ is D with record ${at} replaced by:` : "D′ is D plus this record:")
-    const row = body.insertRow()
-    row.className = "comes"
-    heading(row, "new")
-    cells(row, model.record, "New record", (changed) => { model.record = changed })
-    row.insertCell()
-    row.insertCell()
-    root.replaceChildren(table)
-    if (focused) {
-      for (const node of root.querySelectorAll("button, input")) {
-        if (node.getAttribute("aria-label") === focused) { node.focus() }
-      }
-    }
+    const focused = root.getRootNode().activeElement?.getAttribute?.("aria-label"), list = records()
+    // the record that is replaced, 0 where one is added
+    const at = model.relation === "replace-one" ? Math.min(model.replaced, list.length) : 0
+    const heads = ["", ...FEATURES, "class", at ? "replace" : "", ""].map((text) => `<th scope="col">${text}</th>`)
+    const add = button("+ Add record", "Add record", "add", `class="plain" ${list.length >= MOST ? "disabled" : ""}`)
+    root.innerHTML = `<table><caption>Table D</caption><thead><tr>${heads.join("")}</tr></thead><tbody>` +
+      list.map((record, i) => row(record, i, list, at)).join("") +
+      `<tr class="says"><td colspan="8">${add}${at ? `D′ is D with record ${at} replaced by:` : "D′ is D plus this record:"}</td></tr>` +
+      `<tr class="comes"><th scope="row">new</th>${cells(model.record, "New record", "new")}<td></td><td></td></tr></tbody></table>`
+    if (focused) { root.querySelector(`[aria-label="${focused}"]`)?.focus() }
   }
-
+  root.addEventListener("click", ({ target }) => {
+    const [act, ...to] = target.dataset.act?.split(" ") ?? []
+    acts[act]?.(...to)
+  })
   for (const name of ["table", "record", "replaced", "relation"]) { model.on(name, draw) }
   draw()
   return root

@@ -5,16 +5,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import CustomJSTickFormatter, FixedTicker, TapTool
 
-from dpml.audit import claimed_region
 from dpml.audit.cases import AUDITED
 from dpml_app.drawing.figure import (
-    PLAIN_DIGITS,
     Figure,
-    across,
     empty_source,
     fill,
     hover,
@@ -23,16 +21,17 @@ from dpml_app.drawing.figure import (
     over_epsilon,
     percent_axis,
     set_ticks,
-    square,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION
+from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION, Style
 from dpml_app.pages.audit.compute import LADDER, SIDES, Claim, ceiling
 from dpml_app.pages.audit.text import RELATION_SHORT, number
+from dpml_app.views.frame import Axis, framed, line
+from dpml_app.views.rendered import Table, ViewFigure
+from dpml_app.views.roc import claimed_ends
 
 # share of the height of other pictures: the evidence is below this one
-CLAIMS_SHARE = "share:0.5"
+CLAIMS_SHARE = {"--share": "0.5"}
 # ends of the y axis, the least and the largest ε on it, and the place of an infinite ε
 BOTTOM, LEAST, MOST, NO_EPSILON, TOP = 0.003, 0.005, 40.0, 120.0, 300.0
 # claims of one ε within this ratio of one another are drawn side by side, with these steps between them
@@ -80,7 +79,7 @@ class ClaimsFigure(Figure):
 
     def __init__(self):
         self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=(BOTTOM, TOP))
-        p.tags = [CLAIMS_SHARE]
+        p.styles = CLAIMS_SHARE
         p.xaxis.axis_label = "claimed ε (log scale)"
         p.yaxis.axis_label = "actual ε (log scale)"
         names = f"tick === {NO_EPSILON} ? '∞' : String(tick)"
@@ -229,96 +228,92 @@ class OutputFigure(Figure):
         p.xaxis[0].major_label_orientation = "vertical" if few and len(labels) > LYING else "horizontal"
 
 
-class AttackFigure(Figure):
-    """The attacker's ROC curve against the region that the claim allows, and the event that it chose."""
-
-    computed = ("curve", "point")
-
-    def __init__(self):
-        self.plot = p = square(
-            "audit-attack", "guesses D, given D′ (false positive rate)", "guesses D, given D (true positive rate)"
-        )
-        p.height = 460
-        self.region = empty_source("audit-region", "fpr", "tpr")
-        self.curve = empty_source("audit-roc", "fpr", "tpr")
-        self.point = empty_source("audit-point", "left", "fpr", "right", "bottom", "tpr", "top", "align")
-        p.patch("fpr", "tpr", source=self.region, color=CLAIM, fill_alpha=0.2, line_width=2)
-        p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
-        p.line("fpr", "tpr", source=self.curve, color=ATTACKER, line_width=3)
-        box = {"fill_alpha": 0, "line_color": EXACT, "line_width": 2}
-        p.quad("left", "right", "bottom", "top", source=self.point, **box)
-        dot = p.scatter("fpr", "tpr", source=self.point, marker="diamond", size=13, color=EXACT, line_color="white")
-        label(p, 0.98, 0.02, "green: allowed by the claim", CLAIM, text_align="right", name="audit-claim-name")
-        label(p, 0.53, 0.45, "chance", REFERENCE, text_align="left", name="audit-guess-name")
-        write(
-            p, "fpr", "tpr", value("attacker"), color=ATTACKER, source=self.point, text_baseline="top",
-            text_align={"field": "align"}, y_offset=10, text_font_size="15px", text_font_style="bold",
-        )  # fmt: skip
-        hover(p, [dot], ("guesses D, given D", "@tpr{0.0%}"), ("given D′", "@fpr{0.0%}"))
-
-    def claim(self, epsilon: float, delta: float) -> None:
-        """Draw the region of a claim."""
-        fpr, tpr = claimed_region(epsilon, delta)
-        self.region.data = {"fpr": fpr, "tpr": tpr}
-
-    def show(self, step: dict[str, Any]) -> None:
-        """Show one step of an audit."""
-        self.curve.data = {"fpr": step["fpr"], "tpr": step["tpr"]}
-        point = step["point"]
-        # below it and to the side where there is room
-        align = "right" if point["fpr"] > 0.7 else "left"
-        self.point.data = {**{name: [end] for name, end in point.items()}, "align": [align]}
+RATES = ("fpr", "tpr")
+REGION = ("fpr", "low", "high")
+POINT = ("left", "fpr", "right", "bottom", "tpr", "top", "align")
 
 
-class BoundFigure:
-    """The lower bound on ε against the number of draws, with the claim and what is known exactly."""
+def attack_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return the attacker's ROC curve against the region that the claim allows, and the event that it chose."""
+    region = hv.Area(tables["region"], "fpr", ["low", "high"], group="region").opts(color=CLAIM, alpha=0.2)
+    chance = hv.Curve(([0, 1], [0, 1]), *RATES).opts(color=REFERENCE, line_dash="dotted", line_width=2)
+    curve = line(tables, "roc", RATES, Style("", ATTACKER, "dot"), line_width=3)
+    box = hv.Rectangles(tables["point"], ["left", "bottom", "right", "top"], group="point")
+    box = box.opts(fill_alpha=0, line_color=EXACT, line_width=2)
+    dot = hv.Scatter(tables["point"], *RATES, group="point")
+    dot = dot.opts(marker="diamond", size=13, color=EXACT, line_color="white", tools=["hover"])
+    fpr, tpr = "guesses D, given D′ (false positive rate)", "guesses D, given D (true positive rate)"
+    ends: Any = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
+    return framed([region, chance, curve, box, dot], Axis(fpr, share=True), Axis(tpr, share=True), **ends)
 
-    def __init__(self):
-        self.plot = p = new_figure(
-            "audit-bound",
-            x_axis_type="log",
-            x_range=(LADDER[0] * 0.8, LADDER[-1] * 1.25),
-            y_range=(0, 2),
-            y_axis_label="ε",
-        )
-        p.xaxis.axis_label = "samples from each table (log scale)"
-        set_ticks(p.xaxis[0], [100, 1_000, 10_000, 100_000], PLAIN_DIGITS, p.xgrid[0])
-        self.bound = empty_source("audit-bounds", "draws", "lower")
-        self.most = empty_source("audit-ceiling", "draws", "most")
-        most = p.line("draws", "most", source=self.most, color=REFERENCE, line_dash="dotted", line_width=2)
-        bound = p.line("draws", "lower", source=self.bound, color=ATTACKER, line_width=3)
-        dots = p.scatter("draws", "lower", source=self.bound, color=ATTACKER, size=8)
-        self.claimed = across(p, "width", line_color=CLAIM, line_width=3, name="audit-claim")
-        look: dict[str, Any] = {"line_color": EXACT, "line_width": 3, "line_dash": "dashed"}
-        self.exact = across(p, "width", name="audit-exact", **look)
-        # in screen units from the top edge: an exact value beyond the axis is said, not drawn
-        look = {"text_font_style": "bold", "text_baseline": "top", "name": "audit-beyond"}
-        self.beyond = label(p, LADDER[0] * 0.9, 1, "", EXACT, 16, **look)
-        legend = PlotLegend(p)
-        legend.add("Lower bound", [stroke(ATTACKER, width=3), mark("circle", ATTACKER)], [bound])
-        legend.add("Claim", [stroke(CLAIM, width=3)], [self.claimed])
-        legend.add("Exact", [stroke(EXACT, "dashed", width=3)], [self.exact])
-        legend.add("Highest possible bound", [stroke(REFERENCE, "dotted")], [most])
-        hover(p, [dots], ("samples", "@draws{0,0}"), ("ε is at least", "@lower{0.000}"))
 
-    def claim(self, epsilon: float, delta: float, confidence: float, exact: float | None) -> None:
-        """Draw claim, exact value and the highest possible bound, and choose an axis for all of them."""
-        most = [ceiling(n, confidence, delta) for n in LADDER]
-        self.most.data = {"draws": list(LADDER), "most": most}
-        # far beyond a claim that holds there is nothing to see; a broken one is seen as far as draws can show
-        top = 1.5 * epsilon if exact is not None and exact <= epsilon * 1.001 else max(most[-1] * 1.15, 1.5 * epsilon)
-        if exact is not None and epsilon < exact <= MOST_SHOWN:
-            top = max(1.4 * exact, 1.5 * epsilon)
-        self.plot.y_range.update(start=-0.02 * top, end=top)
-        self.claimed.location = epsilon
-        drawn = exact is not None and exact <= top
-        self.exact.update(location=exact if drawn else 0.0, visible=drawn)
-        if exact is None or drawn:
-            text = ""
-        else:
-            text = "Exact: infinite ε ↑" if math.isinf(exact) else f"Exact: ε = {exact:.4g} ↑"
-        self.beyond.update(y=0.985 * top, text=text)
+def attack_figure() -> ViewFigure:
+    """Return the figure of the attacker's ROC curve, with names beside the curves."""
+    tips = [("guesses D, given D", "@tpr{0.0%}"), ("given D′", "@fpr{0.0%}")]
+    chart = ViewFigure("audit-attack", attack_view, {"region": REGION, "roc": RATES, "point": POINT}, tips, height=460)
+    label(chart.plot, 0.98, 0.02, "green: allowed by the claim", CLAIM, text_align="right", name="audit-claim-name")
+    label(chart.plot, 0.53, 0.45, "chance", REFERENCE, text_align="left", name="audit-guess-name")
+    write(
+        chart.plot, "fpr", "tpr", value("attacker"), color=ATTACKER, source=chart.sources["point"], y_offset=10,
+        text_align={"field": "align"}, text_baseline="top", text_font_size="15px", text_font_style="bold",
+    )  # fmt: skip
+    return chart
 
-    def show(self, steps: list[dict[str, Any]]) -> None:
-        """Show the bounds so far."""
-        self.bound.data = {"draws": [s["draws"] for s in steps], "lower": [s["lower"] for s in steps]}
+
+def attack_tables(step: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Table]:
+    """Return the tables of a step of an audit, and of the region of a claim."""
+    # the name of the point is below it and to the side where there is room
+    point = {**step["point"], "align": "right" if step["point"]["fpr"] > 0.7 else "left"}
+    region = dict(zip(REGION, claimed_ends(epsilon, delta), strict=True))
+    roc = {name: step[name] for name in RATES}
+    return {"region": region, "roc": roc, "point": {name: [end] for name, end in point.items()}}
+
+
+def bound_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return the lower bound on ε against the number of draws, with the claim and what is known exactly."""
+    bound: dict[str, Any] = {"group": "bounds", "label": "Lower bound"}
+    layers = [
+        line(tables, "ceiling", ("draws", "most"), Style("Highest possible bound", REFERENCE, "dot", "dotted")),
+        hv.Curve(tables["bounds"], "draws", "lower", **bound).opts(color=ATTACKER, line_width=3),
+        hv.Scatter(tables["bounds"], "draws", "lower", **bound).opts(color=ATTACKER, size=8, tools=["hover"]),
+        line(tables, "claim", ("draws", "epsilon"), Style("Claim", CLAIM, "dot"), line_width=3),
+        line(tables, "exact", ("draws", "epsilon"), Style("Exact", EXACT, "dot", "dashed"), line_width=3),
+    ]
+    x = Axis("samples from each table (log scale)", log=True, ticks=(100, 1_000, 10_000, 100_000))
+    return framed(layers, x, Axis("ε"), xlim=(LADDER[0] * 0.8, LADDER[-1] * 1.25), ylim=(0, 2))
+
+
+def bound_figure() -> ViewFigure:
+    """Return the figure of bounds; a text says an exact value beyond the axis."""
+    columns = {"bounds": ("draws", "lower"), "ceiling": ("draws", "most")}
+    columns |= {"claim": ("draws", "epsilon"), "exact": ("draws", "epsilon")}
+    tips = [("samples", "@draws{0,0}"), ("ε is at least", "@lower{0.000}")]
+    chart = ViewFigure("audit-bound", bound_view, columns, tips)
+    look = {"text_font_style": "bold", "text_baseline": "top", "name": "audit-beyond"}
+    label(chart.plot, LADDER[0] * 0.9, 1, "", EXACT, 16, **look)
+    return chart
+
+
+def show_bounds(
+    chart: ViewFigure, steps: Sequence[Any], epsilon: float, delta: float, confidence: float, exact: float | None
+) -> None:
+    """Show bounds, the claim, the exact value and the highest possible bound, on an axis that fits all of them."""
+    most = [ceiling(n, confidence, delta) for n in LADDER]
+    # far beyond a claim that holds there is nothing to see; a broken one is seen as far as draws can show
+    top = 1.5 * epsilon if exact is not None and exact <= epsilon * 1.001 else max(most[-1] * 1.15, 1.5 * epsilon)
+    if exact is not None and epsilon < exact <= MOST_SHOWN:
+        top = max(1.4 * exact, 1.5 * epsilon)
+    chart.plot.y_range.update(start=-0.02 * top, end=top)
+    drawn = exact is not None and exact <= top
+    if exact is None or drawn:
+        text = ""
+    else:
+        text = "Exact: infinite ε ↑" if math.isinf(exact) else f"Exact: ε = {exact:.4g} ↑"
+    chart.plot.select_one({"name": "audit-beyond"}).update(y=0.985 * top, text=text)
+    ends = (LADDER[0] / 2, LADDER[-1] * 2)
+    tables: dict[str, Table] = {
+        "bounds": {"draws": [s["draws"] for s in steps], "lower": [s["lower"] for s in steps]},
+        "ceiling": {"draws": list(LADDER), "most": most},
+        "claim": {"draws": ends, "epsilon": (epsilon, epsilon)},
+    }
+    chart.show(tables | ({"exact": {"draws": ends, "epsilon": (exact, exact)}} if drawn else {}))

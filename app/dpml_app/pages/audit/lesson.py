@@ -1,6 +1,6 @@
 """The plot and the figures of the page Audit in lessons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,6 @@ import numpy as np
 from dpml.audit import recorded_releases
 from dpml.mechanisms import Laplace
 from dpml.publishing import release_answers
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import EXACT, REFERENCE, Style
 from dpml_app.drawing.sweep import Bars, Line, Sweep
 from dpml_app.pages.audit import compute
@@ -46,21 +45,16 @@ def _display_name(output: tuple[float, ...], settings: AuditSettings) -> str:
     return " and ".join(chosen) if chosen else "none"
 
 
-figure = Figures()
-
-
 def _audited(s: Any) -> dict[str, Any]:
     place = compute.LADDER.index(s.audit_draws)
     return compute.step(AuditValues.of(s).key(), s.audit_seed, s.audit_confidence, place)
 
 
-@figure
 def true_epsilon(s: Any) -> float:
     """Return the exact cost on the step's neighbours."""
     return compute.exact(AuditValues.of(s).key())["epsilon"]
 
 
-@figure
 def noise_of_each(s: Any, answers: str) -> float:
     """Return the scale of the noise on each of several counts that share ε."""
     table = np.zeros((int(answers), 3))
@@ -73,11 +67,12 @@ def noise_of_each(s: Any, answers: str) -> float:
     return float(release.mechanism.scale)
 
 
-figure |= {
+FIGURES: dict[str, Callable[..., Any]] = {
+    **{each.__name__: each for each in (true_epsilon, noise_of_each)},
     # in how many percent of draws the event came that the attacker bets on
-    "share-of-draws": lambda s: 100 * float(_audited(s)["rates"][0]),
+    "share_of_draws": lambda s: 100 * float(_audited(s)["rates"][0]),
     # which ε the draws show
-    "shown-by-draws": lambda s: float(_audited(s)["lower"]),
+    "shown_by_draws": lambda s: float(_audited(s)["lower"]),
     # the audit's confidence in percent
     "confidence": lambda s: 100 * s.audit_confidence,
 }

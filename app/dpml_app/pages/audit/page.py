@@ -23,8 +23,15 @@ from dpml_app.drawing.figure import script
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.audit import compute, text
 from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues, Claim
-from dpml_app.pages.audit.figures import AttackFigure, BoundFigure, ClaimsFigure, OutputFigure
-from dpml_app.pages.audit.lesson import figure, lesson_plot
+from dpml_app.pages.audit.figures import (
+    ClaimsFigure,
+    OutputFigure,
+    attack_figure,
+    attack_tables,
+    bound_figure,
+    show_bounds,
+)
+from dpml_app.pages.audit.lesson import FIGURES, lesson_plot
 
 EDITOR_STYLE, VERDICT_STYLE = script("pages/audit/editor.css"), script("pages/audit/verdict.css")
 STEP = "step"
@@ -108,11 +115,13 @@ def exact_of(results: Results) -> Mapping[str, Any]:
 
 
 def steps_of(results: Results) -> list[dict[str, Any]]:
-    """Return the steps that have been sampled, without one that the method refused."""
+    """Return the steps that have been sampled, without one that the method refused; no bound exceeds the exact ε."""
     by_index = {
         result_key[1]: step for result_key, step in results.items() if result_key[0] == STEP and "problem" not in step
     }
-    return [by_index[index] for index in sorted(by_index)]
+    # a bound of 95% confidence exceeds it in some samples; the smaller one of both holds as well
+    most = exact_of(results).get("epsilon", math.inf)
+    return [{**step, "lower": min(step["lower"], most)} for _, step in sorted(by_index.items())]
 
 
 class Draws(TaskRunner):
@@ -139,6 +148,9 @@ class AuditCard(Card[AuditValues, NoFacts]):
         return {("exact", DEFERRED): Task(compute.exact, (key,))} | {
             (STEP, index): Task(compute.step, (key, *drawn, index)) for index in steps
         }
+
+    def complete(self, results: Results, wanted: Mapping[ResultKey, Task]) -> bool:
+        return (STEP, 0) in results  # the bound moves from there on
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         self.values = values
@@ -225,15 +237,12 @@ class OutputCard(AuditCard):
 class AttackCard(AuditCard):
     """The attacker's ROC curve of the latest step, in the region that the claim allows."""
 
-    draw = AttackFigure
+    draw = attack_figure
     name, title, caption = "attack", "The attacker's ROC curve", text.CAPTIONS["attack"]
 
-    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
-        super().prepare(values, facts, now)
-        self.figure.claim(values.audit_epsilon, AUDITED[values.audit_method].delta)
-
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        self.figure.show(steps[-1])
+        claimed = self.values.audit_epsilon, AUDITED[self.values.audit_method].delta
+        self.figure.show(attack_tables(steps[-1], *claimed))
 
     def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         return text.attack_readout(steps[-1])
@@ -242,30 +251,20 @@ class AttackCard(AuditCard):
 class BoundCard(AuditCard):
     """The bounds of all steps, beside the claim and what is known exactly."""
 
-    draw = BoundFigure
+    draw = bound_figure
     name, title, caption = "bound", "Lower bound on ε", text.CAPTIONS["bound"]
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        self._claim(now)
-
-    def _claim(self, results: Results) -> None:
-        delta = AUDITED[self.values.audit_method].delta
-        exact = exact_of(results).get("epsilon")
-        self.figure.claim(self.values.audit_epsilon, delta, self.values.audit_confidence, exact)
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        self._claim(results)
-        super().show(results, wanted)
+        self.show_steps(steps_of(now), exact_of(now))
 
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        self.figure.show(steps)
+        values, delta = self.values, AUDITED[self.values.audit_method].delta
+        claimed = values.audit_epsilon, delta, values.audit_confidence
+        show_bounds(self.figure, steps, *claimed, exact.get("epsilon"))
 
     def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         return text.bound_readout(steps, values, exact)
-
-    def clear(self) -> None:
-        self.figure.show([])
 
 
 class RecordEditor(JSComponent):
@@ -326,7 +325,7 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     page_id = "audit"
     title = "Audit"
     settings_kind, values_kind = AuditSettings, AuditValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "Does a method keep its claimed ε?"
     lead = "Each dot is a method that claims an <b>ε</b>. Click a dot to see the evidence."
     settings: AuditSettings

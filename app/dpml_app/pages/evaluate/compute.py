@@ -39,6 +39,9 @@ from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice
 
 
 CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
+# all test records
+ALL = 0
+TESTED = {200: "200", 500: "500", 2000: "2,000", ALL: "All"}
 # noise in its scores, so that the area under its curve comes near a number
 WEAKENED = {"none": "As trained", "some": "Weakened to AUC 0.9", "much": "Weakened to AUC 0.75"}
 # as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
@@ -55,6 +58,7 @@ class EvaluateValues(DatasetValues):
     draws: int
     evaluate_classifier: str = choice("naive-bayes", CLASSIFIERS, "Classifier")
     evaluate_weakened: str = choice("none", WEAKENED, "Quality of the classifier")
+    evaluate_tested: int = choice(500, TESTED, "Test records")
     evaluate_methods: tuple[str, ...] = choice(
         ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves", MultiSelect
     )
@@ -65,9 +69,9 @@ class EvaluateValues(DatasetValues):
         values = super().of(settings)
         return replace(values, evaluate_methods=tuple(m for m in METHODS if m in values.evaluate_methods))
 
-    def classifier_key(self) -> tuple[str, str, str]:
-        """Return data set, kind and weakening of the classifier."""
-        return self.dataset, self.evaluate_classifier, self.evaluate_weakened
+    def classifier_key(self) -> tuple[str, str, str, int]:
+        """Return data set, kind and weakening of the classifier, and the number of test records."""
+        return self.dataset, self.evaluate_classifier, self.evaluate_weakened, self.evaluate_tested
 
     def curve_key(self, method: str, epsilon: float) -> tuple:
         """Return the arguments of `curves` and `errors`."""
@@ -108,13 +112,26 @@ FAINT = 12  # curves of single draws that are sent
 MOST_POINTS = 400
 
 
-def labels(name: str) -> NDArray[np.intp]:
-    """Return the test records' classes, 0 or 1."""
-    return dataset(name).y_test
+def tested_rows(name: str, tested: int) -> NDArray[np.intp]:
+    """Return the test records in use: so many drawn at random with a public seed, or all of them for 0."""
+    n = len(dataset(name).y_test)
+    return np.sort(np.random.default_rng(0).permutation(n)[: tested or n])
+
+
+def labels(name: str, tested: int = ALL) -> NDArray[np.intp]:
+    """Return the classes of the test records in use, 0 or 1."""
+    y: NDArray[np.intp] = dataset(name).y_test[tested_rows(name, tested)]
+    return y
 
 
 @kept(16)
-def scores(name: str, kind: str, weakened: str) -> Floats:
+def scores(name: str, kind: str, weakened: str, tested: int) -> Floats:
+    """Return the log-odds of class 1 for the test records in use."""
+    return _locked(all_scores(name, kind, weakened)[tested_rows(name, tested)])
+
+
+@kept(16)
+def all_scores(name: str, kind: str, weakened: str) -> Floats:
     """Return a classifier's log-odds of class 1 for each test record, each a function of its own record alone.
 
     A weakened one has noise on its scores, as much as brings it near the area that is wanted on a third of the training
@@ -161,20 +178,19 @@ class EvaluateFacts(BinaryFacts):
 
 def facts(name: str) -> EvaluateFacts:
     """Return what the page shows of a data set at every setting."""
-    y = labels(name)
-    return EvaluateFacts(**vars(data_facts(name)), n_positive=int((y == 1).sum()))
+    return EvaluateFacts(**vars(data_facts(name)), n_positive=int((labels(name) == 1).sum()))
 
 
 @kept(16)
-def exact_counts(name: str, kind: str, weakened: str) -> NDArray[np.int64]:
+def exact_counts(name: str, kind: str, weakened: str, tested: int) -> NDArray[np.int64]:
     """Return the exact two-class histogram of the default bins, shape (2, B): private."""
-    return np.asarray(roc_histogram(labels(name), scores(name, kind, weakened), **SCALE))
+    return np.asarray(roc_histogram(labels(name, tested), scores(name, kind, weakened, tested), **SCALE))
 
 
 @kept(16)
-def exact_curve(name: str, kind: str, weakened: str) -> tuple[Floats, Floats]:
+def exact_curve(name: str, kind: str, weakened: str, tested: int) -> tuple[Floats, Floats]:
     """Return the true curve over all thresholds, without the points inside straight pieces."""
-    fpr, tpr, _ = roc_curve(labels(name), scores(name, kind, weakened))
+    fpr, tpr, _ = roc_curve(labels(name, tested), scores(name, kind, weakened, tested))
     return fpr, tpr
 
 
@@ -194,11 +210,11 @@ def unit_noise(draws: int, seed: int) -> Floats:
 
 
 def evaluation(
-    name: str, kind: str, weakened: str, relation: str, epsilon: float, draws: int, seed: int
+    name: str, kind: str, weakened: str, tested: int, relation: str, epsilon: float, draws: int, seed: int
 ) -> PrivateEvaluation:
     """Return all draws of one release: the exact histogram with `unit_noise`, scaled."""
     scale = noise_scale(epsilon, relation)
-    counts = exact_counts(name, kind, weakened) + scale * unit_noise(draws, seed)
+    counts = exact_counts(name, kind, weakened, tested) + scale * unit_noise(draws, seed)
     return PrivateEvaluation(counts, roc_thresholds(**SCALE), scale, epsilon, relation, "log-odds")
 
 
@@ -228,6 +244,7 @@ def curves(
     name: str,
     kind: str,
     weakened: str,
+    tested: int,
     relation: str,
     epsilon: float,
     draws: int,
@@ -237,33 +254,35 @@ def curves(
 
     The error is Stoddard et al.'s: the area between a private curve and the true one over all thresholds.
     """
-    fpr, tpr = _curves(method, name, kind, weakened, relation, epsilon, draws, seed)
+    fpr, tpr = _curves(method, name, kind, weakened, tested, relation, epsilon, draws, seed)
     few = np.unique(np.linspace(0, draws - 1, FAINT).astype(int))
     x, y = fpr[few], tpr[few]
     if x.shape[1] > 2 * len(GRID):
         x, y = np.broadcast_to(GRID, (len(few), len(GRID))), heights(x, y, GRID)
     auc = np.clip(np.trapezoid(tpr, fpr, axis=1), 0.0, 1.0)
-    return {**band(fpr, tpr), "fpr": x, "tpr": y, "auc": auc, "error": _errors(fpr, tpr, name, kind, weakened)}
+    return {**band(fpr, tpr), "fpr": x, "tpr": y, "auc": auc, "error": _errors(fpr, tpr, name, kind, weakened, tested)}
 
 
 def errors(*arguments: Any) -> Floats:
     """Return the area between each draw's curve and the true one; arguments as for `curves`."""
-    return _errors(*_curves(*arguments), *arguments[1:4])
+    return _errors(*_curves(*arguments), *arguments[1:5])
 
 
-def _curves(method: str, name: str, kind: str, weakened: str, relation: str, epsilon: float, draws: int, seed: int):
+def _curves(
+    method: str, name: str, kind: str, weakened: str, tested: int, relation: str, epsilon: float, draws: int, seed: int
+):
     if method == "histogram":
-        fpr, tpr, _ = evaluation(name, kind, weakened, relation, epsilon, draws, seed).roc_curve()
+        fpr, tpr, _ = evaluation(name, kind, weakened, tested, relation, epsilon, draws, seed).roc_curve()
         return fpr, tpr
-    y, s = labels(name), scores(name, kind, weakened)
+    y, s = labels(name, tested), scores(name, kind, weakened, tested)
     common: dict[str, Any] = {"rng": np.random.default_rng(seed), "relation": relation, "draws": draws}
     # Stoddard et al. have probabilities
     fpr, tpr, _ = published_roc_curve(y, expit(s), epsilon, **registry.method(method, "curve").options, **common)
     return fpr, tpr
 
 
-def _errors(fpr: Floats, tpr: Floats, name: str, kind: str, weakened: str) -> Floats:
-    return np.atleast_1d(area_between(*exact_curve(name, kind, weakened), fpr, tpr))
+def _errors(fpr: Floats, tpr: Floats, name: str, kind: str, weakened: str, tested: int) -> Floats:
+    return np.atleast_1d(area_between(*exact_curve(name, kind, weakened, tested), fpr, tpr))
 
 
 # ---- Figures of one release ----------------------------------------------------------------------------------------
@@ -285,12 +304,12 @@ SHOWN = 10
 
 
 @kept(64)
-def true_figures(name: str, kind: str, weakened: str, cut: float) -> dict[str, Any]:
+def true_figures(name: str, kind: str, weakened: str, tested: int, cut: float) -> dict[str, Any]:
     """Return what the test records truly give, without bins; ``confusion`` is [[TN, FP], [FN, TP]].
 
     The log loss is of the classifier's own probabilities, kept as far from 0 and 1 as the private one keeps them.
     """
-    y, s = labels(name), scores(name, kind, weakened)
+    y, s = labels(name, tested), scores(name, kind, weakened, tested)
     predicted = s >= cut
     p = np.clip(expit(s), LOG_LOSS_CLIP, 1 - LOG_LOSS_CLIP)
     confusion = np.array([[np.sum((y == c) & (predicted == guess)) for guess in (0, 1)] for c in (0, 1)])
@@ -324,9 +343,9 @@ def areas(released: PrivateEvaluation) -> tuple[Floats, Floats, Floats]:
     return np.atleast_1d(few.roc_auc()), *few.interval("roc_auc", LEVEL, n_boot=N_BOOT)
 
 
-def exact_evaluation(name: str, kind: str, weakened: str) -> PrivateEvaluation:
+def exact_evaluation(name: str, kind: str, weakened: str, tested: int) -> PrivateEvaluation:
     """Return the exact table of the default bins as an evaluation without noise: private."""
-    counts = exact_counts(name, kind, weakened).astype(float)
+    counts = exact_counts(name, kind, weakened, tested).astype(float)
     return PrivateEvaluation(counts, roc_thresholds(**SCALE), 0.0, np.inf, score_scale="log-odds")
 
 
@@ -338,12 +357,12 @@ ATTACKED = 30
 
 
 @kept(16)
-def victims(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
+def victims(name: str, kind: str, weakened: str, tested: int) -> NDArray[np.intp]:
     """Return the records that are attacked, by score, half of each class: blind guesses are right half of the time.
 
     Within a class they are spread over all scores.
     """
-    y, s = labels(name), scores(name, kind, weakened)
+    y, s = labels(name, tested), scores(name, kind, weakened, tested)
     chosen = []
     for c in (0, 1):
         own = np.flatnonzero(y == c)
@@ -354,28 +373,30 @@ def victims(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
 
 
 @kept(16)
-def exact_attack(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
+def exact_attack(name: str, kind: str, weakened: str, tested: int) -> NDArray[np.intp]:
     """Return each attacked record's label as it is recovered from the exact curve and all other records."""
-    y, s = labels(name), scores(name, kind, weakened)
+    y, s = labels(name, tested), scores(name, kind, weakened, tested)
     curve = roc_curve(y, s, drop_intermediate=False)
     guesses = []
-    for v in victims(name, kind, weakened):
+    for v in victims(name, kind, weakened, tested):
         others = np.arange(len(y)) != v
         guesses.append(recover_label(y[others], s[others], s[v], *curve))
     return np.array(guesses)
 
 
-def private_attack(released: PrivateEvaluation, name: str, kind: str, weakened: str, seed: int) -> NDArray[np.intp]:
+def private_attack(
+    released: PrivateEvaluation, name: str, kind: str, weakened: str, tested: int, seed: int
+) -> NDArray[np.intp]:
     """Return the likelier label of each attacked record, shape (draws, n), from the noisy tables.
 
     Each attack is by someone who knows all other records; all of them see the same releases. Where both labels are as
     likely, which is often, a coin is tossed.
     """
     rng = np.random.default_rng([seed, 2])
-    y, s, exact = labels(name), scores(name, kind, weakened), exact_counts(name, kind, weakened)
+    y, s, exact = labels(name, tested), scores(name, kind, weakened, tested), exact_counts(name, kind, weakened, tested)
     ascending = released.thresholds[-2:0:-1]
     guesses = []
-    for v in victims(name, kind, weakened):
+    for v in victims(name, kind, weakened, tested):
         own = released.n_bins - 1 - int(np.searchsorted(ascending, s[v], side="right"))
         known = exact.astype(float)
         known[y[v], own] -= 1
@@ -401,6 +422,7 @@ def answer(
     name: str,
     kind: str,
     weakened: str,
+    tested: int,
     relation: str,
     epsilon: float,
     draws: int,
@@ -408,9 +430,9 @@ def answer(
     cut: float,
 ) -> dict[str, Any]:
     """Return what is true of a classifier, and what releases for ε say of it."""
-    key = name, kind, weakened
+    key = name, kind, weakened, tested
     released = evaluation(*key, relation, epsilon, draws, seed)
-    attacked = labels(name)[victims(*key)]
+    attacked = labels(name, tested)[victims(*key)]
     fpr, tpr, _ = released.roc_curve()
     return {
         "counts": exact_counts(*key),

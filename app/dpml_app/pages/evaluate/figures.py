@@ -1,33 +1,31 @@
 """Draw the private and the non-private ROC curve: the cards of the ROC curve page and their figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
+import holoviews as hv
 import numpy as np
 import pandas as pd
-from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Plot
+from bokeh.models import ColumnDataSource, Plot
 from bokeh.plotting import figure
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, figure_pane, line
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.drawing.band import BandFigure, draw_band
+from dpml_app.drawing.band import draw_band
 from dpml_app.drawing.figure import (
     LAYOUT,
     Figure,
-    across,
     empty,
     empty_source,
     hover,
     label,
     new_figure,
-    over_epsilon,
-    percent_axis,
-    set_ticks,
     square,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, stroke
+from dpml_app.drawing.legend import stroke
 from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION, Style
 from dpml_app.jobs import Task
@@ -47,6 +45,10 @@ from dpml_app.pages.evaluate.compute import (
 )
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
+from dpml_app.views.curve import series_layers
+from dpml_app.views.frame import AXES, Axis, framed
+from dpml_app.views.frame import line as area_line
+from dpml_app.views.rendered import Table, ViewFigure
 
 # ---- Figures -------------------------------------------------------------------------------------------------------
 
@@ -94,88 +96,77 @@ class RocFigure(Figure):
         self.exact.data = {"fpr": fpr, "tpr": tpr}
 
 
-class MethodFigure(Figure):
-    """A method's median curve, a band of 90 % of its draws, single draws, faint, and the true curve.
+def method_figure(method: str) -> ViewFigure:
+    """Return the figure of a method's median curve, its band, single draws, faint, and the non-private curve."""
+    style, rates = ROC_STYLES[method], ("fpr", "tpr")
 
-    `exact`: of the true curve, which all these figures share.
-    """
+    def view(tables: Mapping[str, Table]) -> hv.Overlay:
+        faint = {"line_color": style.color, "line_alpha": 0.18, "line_width": 1}
+        layers = [
+            hv.Curve(tables["draws"], *rates, group="draws").opts(**faint),
+            *series_layers(tables["band"], "fpr", "mid", replace(style, label=""), marks=False, group="band"),
+            hv.Curve(tables["non-private"], *rates, group="non-private").opts(line_color=EXACT, line_width=2),
+        ]
+        ends: Any = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
+        return framed(layers, replace(AXES["fpr"], ticks=(0, 0.5, 1)), replace(AXES["tpr"], ticks=(0, 0.5, 1)), **ends)
 
-    computed = ("band", "faint")
-
-    def __init__(self, method: str, exact: ColumnDataSource):
-        style = ROC_STYLES[method]
-        self.plot = p = square(f"evaluate-{method}", *RATES)
-        p.update(height=260, title=style.label)
-        for axis in p.axis:
-            axis.ticker = FixedTicker(ticks=[0, 0.5, 1])
-        self.band = empty_source(f"evaluate-roc-{method}", *BAND)
-        self.faint = empty_source(f"evaluate-roc-{method}-draws", "fpr", "tpr")
-        p.line("fpr", "tpr", source=self.faint, color=style.color, line_alpha=0.18, line_width=1)
-        median, area = draw_band(self.band, style, "fpr", "mid")
-        p.renderers += [area, median]
-        p.line("fpr", "tpr", source=exact, color=EXACT, line_width=2)
-
-    def show(self, curves: Mapping[str, Any], grid: np.ndarray) -> None:
-        """Show what the method's draws gave."""
-        self.band.data = {"fpr": grid, **{c: curves[c] for c in BAND[1:]}}
-        rows = ([np.append(row, np.nan) for row in curves[c]] for c in ("fpr", "tpr"))
-        self.faint.data = {c: np.concatenate(row) for c, row in zip(("fpr", "tpr"), rows, strict=True)}
+    chart = ViewFigure(f"evaluate-{method}", view, {"band": BAND, "draws": rates, "non-private": rates}, height=260)
+    chart.plot.title = style.label
+    return chart
 
 
-class IntervalFigure:
-    """The area of each of a few releases with the interval that it prints, beside the true area."""
+def method_tables(curves: Mapping[str, Any], exact: Sequence[Any]) -> dict[str, Table]:
+    """Return the tables of a method's draws, as one line with gaps, and of the non-private curve."""
+    rows = {c: np.concatenate([np.append(row, np.nan) for row in curves[c]]) for c in ("fpr", "tpr")}
+    band = {"fpr": GRID, **{c: curves[c] for c in BAND[1:]}}
+    return {"band": band, "draws": rows, "non-private": dict(zip(("fpr", "tpr"), exact, strict=True))}
 
-    def __init__(self):
-        self.plot = p = new_figure("evaluate-intervals", x_range=(0, 1), y_range=(-0.5, 10), x_axis_label="AUC")
-        p.height = 300
-        p.yaxis.visible = False
-        p.ygrid.visible = False
-        p.xaxis.formatter = NumeralTickFormatter(format="0.00")
-        self.rows = empty_source("evaluate-intervals-rows", "row", "value", "low", "high", "color", "holds")
-        self.true = across(p, "height", line_color=EXACT, line_width=3, name="evaluate-true-auc")
-        self.binned = across(p, "height", line_dash="dashed", name="evaluate-binned-auc")
-        look: dict[str, Any] = {"source": self.rows, "level": OVERLAY}
-        lines = p.segment("low", "row", "high", "row", color="color", line_width=3, **look)
-        dots = p.scatter("value", "row", color="color", size=8, **look)
-        tips = ("AUC", "@value{0.000}"), ("90% interval", "@low{0.000} to @high{0.000}"), ("", "@holds")
-        hover(p, [lines, dots], *tips)
-        # no labels of an axis stand to the left of this plot
-        legend = PlotLegend(p, 1, location=(0, 0))
-        for title, color, dash in (
-            ("Non-private AUC (never publish)", EXACT, "solid"),
-            ("Same bins without noise", REFERENCE, "dashed"),
-            ("Interval contains it", GREEN, "solid"),
-            ("Interval misses it", VERMILION, "solid"),
-        ):
-            legend.add(title, [stroke(color, dash)])
 
-    def show(self, true: float, binned: float, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> int:
-        """Show the draws, the first one on top, and return how many hold the area of the bins."""
-        n = len(values)
-        holds = (low <= binned) & (binned <= high)
-        if self.plot.y_range.end != n - 0.5:
-            self.plot.y_range.end = n - 0.5
-        reach = max(0.02, float(np.max(np.abs(np.concatenate([low, high]) - true))))
-        # few steps, so that a slider does not move the axis at every step
-        reach = float(np.clip(0.02 * 2 ** np.ceil(np.log2(reach / 0.02)), 0.02, 1.0))
-        start, end = max(0.0, true - 1.05 * reach), min(1.005, true + 1.05 * reach)
-        if (self.plot.x_range.start, self.plot.x_range.end) != (start, end):
-            self.plot.x_range.update(start=start, end=end)
-        self.true.location, self.binned.location = true, binned
-        self.rows.data = {
-            "row": np.arange(n)[::-1],
-            "value": values,
-            "low": low,
-            "high": high,
-            "color": np.where(holds, GREEN, VERMILION),
-            "holds": np.where(holds, "contains the AUC without noise", "misses the AUC without noise"),
-        }
-        return int(holds.sum())
+ROWS = ("row", "value", "low", "high", "end", "color", "holds")
+# the AUCs that intervals are compared with
+AREAS = {
+    "true": Style("Non-private AUC (never publish)", EXACT, "dot"),
+    "binned": Style("Same bins without noise", REFERENCE, "dot", "dashed"),
+}
 
-    def clear(self) -> None:
-        """Show nothing."""
-        self.true.location = self.binned.location = None
-        empty(self.rows)
+
+def intervals_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return the area of each of a few releases with the interval that it prints, beside the true area."""
+    color: dict[str, Any] = {"color": hv.dim("color")}
+    levels = [area_line(tables, name, ("x", "y"), style) for name, style in AREAS.items()]
+    lines = hv.Segments(tables["rows"], ["low", "row", "high", "end"], "color", group="rows")
+    dots = hv.Points(tables["rows"], ["value", "row"], "color", group="rows")
+    layers = [*levels, lines.opts(line_width=3, tools=["hover"], **color), dots.opts(size=8, **color)]
+    return framed(layers, Axis("AUC"), Axis(""), yaxis=None, ylim=(-0.5, 10))
+
+
+def intervals_figure() -> ViewFigure:
+    """Return the figure of releases with their intervals."""
+    columns = {"rows": ROWS, **dict.fromkeys(AREAS, ("x", "y"))}
+    tips = [("AUC", "@value{0.000}"), ("90% interval", "@low{0.000} to @high{0.000}"), ("", "@holds")]
+    chart = ViewFigure("evaluate-intervals", intervals_view, columns, tips, height=300)
+    chart.legend.add("Interval contains it", [stroke(GREEN)])
+    chart.legend.add("Interval misses it", [stroke(VERMILION)])
+    return chart
+
+
+def interval_tables(answer: Mapping[str, Any]) -> dict[str, Table]:
+    """Return the tables of releases, the first one on top, by whether they hold the area of the bins."""
+    binned, (values, low, high) = answer["binned"], answer["areas"]
+    row, holds = np.arange(len(values))[::-1], (low <= binned) & (binned <= high)
+    said = np.where(holds, "contains the AUC without noise", "misses the AUC without noise")
+    rows = {"row": row, "value": values, "low": low, "high": high, "end": row}
+    rows |= {"color": np.where(holds, GREEN, VERMILION), "holds": said}
+    ends = (-1, len(values))
+    levels = {"true": answer["true"]["roc_auc"], "binned": binned}
+    return {"rows": rows, **{name: {"x": (x, x), "y": ends} for name, x in levels.items()}}
+
+
+def interval_range(true: float, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Return the ends of the axis, in few steps, so that a slider does not move it at every step."""
+    reach = max(0.02, float(np.max(np.abs(np.concatenate([low, high]) - true))))
+    reach = float(np.clip(0.02 * 2 ** np.ceil(np.log2(reach / 0.02)), 0.02, 1.0))
+    return max(0.0, true - 1.05 * reach), min(1.005, true + 1.05 * reach)
 
 
 LABEL_COLORS = (SKY, ORANGE)
@@ -237,11 +228,12 @@ class PeopleFigure(Figure):
             },
         )
         send(self.wrong, {"x": x[~right], "y": y[~right]})
+        # of a release no count of its own, which may exceed the bound by chance: the exact success
+        said = f"{right[:n].sum()} of {n} correct", f"best attack {percent(share)} correct"
         rows = [
-            (0.7, words, f"{seen.capitalize()}: {hits} of {n} correct", ink)
-            for (seen, ink, words, _top), hits in zip(GROUPS, (right[:n].sum(), right[n:].sum()), strict=True)
+            (0.7, words, f"{seen.capitalize()}: {each}", ink)
+            for (seen, ink, words, _top), each in zip(GROUPS, said, strict=True)
         ]
-        rows.append((0.7, FOOT + 0.5, f"Best attack: {percent(share)} correct", GREEN))
         names = ((str(classes[0]), SKY), (str(classes[1]), ORANGE), ("✗ wrong", VERMILION))
         rows += [(0.7 + 4.5 * k, FOOT - 0.5, name, ink) for k, (name, ink) in enumerate(names)]
         send(self.words, dict(zip(self.words.data, map(list, zip(*rows, strict=True)), strict=True)))
@@ -260,17 +252,22 @@ class AnswerCard(Card[EvaluateValues, EvaluateFacts]):
 class NumbersCard(AnswerCard):
     """A table of true figures beside those of one release."""
 
-    draw = IntervalFigure
+    draw = intervals_figure
     name, title, caption = "numbers", "Figures of one release", text.CAPTIONS["numbers"]
     controls = ("evaluate_cut",)
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         answer = now["answer", IMMEDIATE]
-        self._holds = self.figure.show(answer["true"]["roc_auc"], answer["binned"], *answer["areas"])
+        _values, low, high = answer["areas"]
+        start, end = interval_range(answer["true"]["roc_auc"], low, high)
+        self.figure.plot.x_range.update(start=start, end=end)
+        self.figure.plot.y_range.end = len(low) - 0.5
+        self.figure.show(interval_tables(answer))
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         answer = results["answer", IMMEDIATE]
-        holds = self._holds, len(answer["areas"][0])
+        _values, low, high = answer["areas"]
+        holds = int(((low <= answer["binned"]) & (answer["binned"] <= high)).sum()), len(low)
         return text.number_words(values, facts, answer["true"], answer["one"], answer["confusion"], holds)
 
 
@@ -343,18 +340,16 @@ def curve_tasks(values: EvaluateValues) -> dict[ResultKey, Task]:
 
 
 class MethodsCard(AnswerCard):
-    """A figure for each method; the curve of another setting goes before the new one is there."""
+    """A figure for each method, greyed until the curve of a new setting is there."""
 
     name, title, caption = "methods", "Other private ROC curves", text.CAPTIONS["methods"]
     controls: ClassVar[tuple[str, ...]] = ("evaluate_methods",)
     wide = True
 
     def __init__(self):
-        self.exact = empty_source("evaluate-methods-exact", "fpr", "tpr")
-        super().__init__(*(MethodFigure(method, self.exact) for method in ROC_STYLES))
-        self.by_method = dict(zip(ROC_STYLES, self.figures, strict=True))
+        self.by_method = {method: method_figure(method) for method in ROC_STYLES}
+        super().__init__(*self.by_method.values())
         self.panes = {method: figure_pane(small.plot) for method, small in self.by_method.items()}
-        self._shown: dict[str, Task] = {}
 
     def content(self) -> list[Any]:
         return [line(*self.panes.values(), least=230)]
@@ -369,66 +364,37 @@ class MethodsCard(AnswerCard):
         return result_key[0] in SLOW
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        self.exact.data = dict(zip(("fpr", "tpr"), now["answer", IMMEDIATE]["curve"], strict=True))
-        wanted = curve_tasks(values)
-        for method, small in self.by_method.items():
-            self.panes[method].visible = method in values.evaluate_methods
-            if self._shown.get(method) != wanted.get((method, WORKER)):
-                small.clear()
-                self._shown.pop(method, None)
-        self.show(now, wanted)
+        for method, pane in self.panes.items():
+            pane.visible = method in values.evaluate_methods
+            if not pane.visible:
+                self.by_method[method].clear()
+        self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         for method, small in self.by_method.items():
-            found, task = results.get((method, WORKER)), wanted.get((method, WORKER))
-            if found is not None and task is not None and self._shown.get(method) != task:
-                small.show(found, GRID)
-                self._shown[method] = task
+            found = results.get((method, WORKER))
+            if found is not None:
+                small.show(method_tables(found, results["answer", IMMEDIATE]["curve"]))
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         areas = {method: found["auc"] for (method, place), found in results.items() if place == WORKER}
         return text.roc_words(values, results["answer", IMMEDIATE]["true"]["roc_auc"], areas)
 
-    def clear(self) -> None:
-        super().clear()
-        self._shown.clear()
-        empty(self.exact)
-
-
-def success_figure() -> BandFigure:
-    """Return the share of labels that the best attack recovers against ε, with the bound: both are exact."""
-    p = over_epsilon("evaluate-success", y_range=(0.45, 1.03), y_axis_label="labels guessed correctly")
-    p.height = 420
-    percent_axis(p.yaxis)
-    chart = BandFigure(p, SUCCESS_STYLES, "epsilon")
-    always = across(p, "width", 1.0, line_color=EXACT, line_width=3)
-    chance = across(p, "width", 0.5, line_width=1, line_dash="dotted")
-    chart.legend.add("non-private curve", [stroke(EXACT, width=3)], [always])
-    chart.legend.add("chance", [stroke(REFERENCE, "dotted")], [chance])
-    return chart
-
-
-def error_figure() -> BandFigure:
-    """Return the area between private and non-private curve against ε, as in Stoddard et al. 2014, Fig. 7."""
-    axis: dict[str, Any] = {"y_axis_type": "log", "y_axis_label": "area to the non-private curve (log scale)"}
-    p = over_epsilon("evaluate-errors", y_range=(0.0008, 1.0), **axis)
-    p.height = 640  # room for a legend of one column on a phone
-    set_ticks(p.yaxis[0], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1], grid=p.ygrid[0])
-    return BandFigure(p, ROC_STYLES, "epsilon", middle="median", tip="0.0000")
-
 
 class ErrorsCard(CurvesCard[EvaluateValues, EvaluateFacts]):
-    """Error of each chosen method against ε."""
+    """Error of each chosen method against ε, as in Stoddard et al. 2014, Fig. 7."""
 
-    draw = error_figure
+    plot_name, middle, look = "evaluate-errors", "median", {"tip": "0.0000"}
+    y = Axis("area to the non-private curve (log scale)", log=True, ticks=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1))
+    ylim = (0.0008, 1.0)
     name, title, caption = "errors", "Error against ε", text.CAPTIONS["errors"]
+
+    def shown(self, values: EvaluateValues, facts: EvaluateFacts) -> Mapping[str, Style]:
+        return {method: style for method, style in ROC_STYLES.items() if method in values.evaluate_methods}
 
     def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         tasks = {(m, e): Task(errors, values.curve_key(m, e)) for m in values.evaluate_methods for e in SWEEP_EPSILONS}
         return {**answered(values), **curve_tasks(values), **tasks}
-
-    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        self.figure.name_methods(values.evaluate_methods)
 
     def waits(self, result_key: ResultKey) -> bool:
         return result_key[0] in SLOW
@@ -438,15 +404,26 @@ class ErrorsCard(CurvesCard[EvaluateValues, EvaluateFacts]):
         return text.error_words(values, at_chosen)
 
 
-class SuccessCard(AnswerCard):
-    """Exact success of the best attack, and the bound."""
+class SuccessCard(CurvesCard[EvaluateValues, EvaluateFacts]):
+    """Exact success of the best attack against ε, and the bound."""
 
-    draw = success_figure
+    plot_name, styles, ylim = "evaluate-success", SUCCESS_STYLES, (0.45, 1.03)
+    y = Axis("labels guessed correctly", share=True)
+    levels: ClassVar[Mapping[str, Style]] = {
+        "always": Style("non-private curve", EXACT, "dot"),
+        "chance": Style("chance", REFERENCE, "dot", "dotted"),
+    }
     name, title, caption = "success", "Accuracy of the attacker", text.CAPTIONS["success"]
 
-    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        for series, shares in now["answer", IMMEDIATE]["lines"].items():
-            self.figure.show(series, dict(zip(EPSILONS, shares[:, None], strict=True)), complete=True)
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
+        return answered(values)
+
+    def series(self, results: Results) -> Mapping[str, Mapping[float, np.ndarray]]:
+        lines = results["answer", IMMEDIATE]["lines"]
+        return {name: dict(zip(EPSILONS, shares[:, None], strict=True)) for name, shares in lines.items()}
+
+    def level_values(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> Mapping[str, float]:
+        return {"always": 1.0, "chance": 0.5}
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         return text.success_words(values)

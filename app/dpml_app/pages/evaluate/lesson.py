@@ -1,12 +1,12 @@
 """What lessons show and name of this page: the plot of an exported step, and figures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpml.evaluation import attack_bound, best_attack_success
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import EXACT, REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep, level
 from dpml_app.pages.evaluate.compute import (
@@ -46,41 +46,44 @@ def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> 
     return Sweep("Area to the non-private curve", "ε", values, s.epsilon, lines, percent=False)
 
 
-figure = Figures()
-
-
-@figure
 def area(s: Any) -> float:
     """Return the area under the exact curve."""
     fpr, tpr = exact_curve(*EvaluateValues.of(s).classifier_key())
     return float(np.trapezoid(tpr, fpr))
 
 
-@figure
 def labels_attacked(s: Any) -> float:
     """Return how many labels the attack is tried on."""
     return len(victims(*EvaluateValues.of(s).classifier_key()))
 
 
-@figure
 def labels_found(s: Any) -> float:
     """Return how many labels the exact curve gives away."""
     key = EvaluateValues.of(s).classifier_key()
-    guesses, truth = exact_attack(*key), labels(s.dataset)[victims(*key)]
+    guesses, truth = exact_attack(*key), labels(s.dataset, s.evaluate_tested)[victims(*key)]
     return int((guesses == truth).sum())
 
 
-@figure
 def off(s: Any, method: str) -> float:
     """Return the median area between a private curve and the true one."""
-    key = EvaluateValues.of(s).curve_key(method, s.epsilon)
-    return float(np.median(errors(*key)))
+    return _off(EvaluateValues.of(s), method)
 
 
-figure |= {
+def _off(values: EvaluateValues, method: str) -> float:
+    return float(np.median(errors(*values.curve_key(method, values.epsilon))))
+
+
+def off_growth(s: Any, method: str, from_dataset: str) -> float:
+    """Return the ratio of that median area to the one on another data set."""
+    return off(s, method) / _off(replace(EvaluateValues.of(s), dataset=from_dataset), method)
+
+
+FIGURES: dict[str, Callable[..., Any]] = {
+    **{each.__name__: each for each in (area, labels_attacked, labels_found, off, off_growth)},
+    # ratio of the median areas of two methods
+    "off_ratio": lambda s, method, other: off(s, method) / off(s, other),
     # how many percent of the curve's height one record of the second class is
-    "one-step-of-the-curve": lambda s: 100 / int((labels(s.dataset) == 1).sum()),
+    "one_step_of_the_curve": lambda s: 100 / int((labels(s.dataset, s.evaluate_tested) == 1).sum()),
     # how many percent of labels the best attack finds
-    "best-attack": lambda s: 100 * best_attack_success(s.epsilon, s.relation),
-    # how many percent of labels ε allows an attack to find
+    "best_attack": lambda s: 100 * best_attack_success(s.epsilon, s.relation),
 }

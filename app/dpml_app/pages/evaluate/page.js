@@ -29,32 +29,24 @@ function quantile(sorted, q) {
   return sorted[below] + (at - below) * (sorted[above] - sorted[below])
 }
 
-function draw() {
-  const epsilon = controls.data.epsilon[0]
-  put_named(markers, {location: epsilon})
-  if (now.data.serial.length === 0 || counts.data.negatives.length === 0) { return }
-  const scale = now.data.sensitivity[0] / epsilon, unit = noise.data.unit
-  const {negatives, positives} = counts.data, lowered = now.data.lowered[0]
-  const B = negatives.length, draws = unit.length / (2 * B), at = Array.from(grid.data.fpr)
-  const curves = []
-  for (let d = 0; d < draws; d++) {
-    const fpr = rates(negatives, unit, 2 * B * d, scale, lowered)
-    const tpr = rates(positives, unit, 2 * B * d + B, scale, lowered)
-    curves.push(heights(fpr, tpr, at))
-    if (d === 0) { put(release, {data: {fpr, tpr}}) }
-  }
-  const columns = {fpr: Float64Array.from(at), low: [], mid: [], high: []}
-  for (let i = 0; i < at.length; i++) {
-    const here = Float64Array.from(curves, (curve) => curve[i]).sort()
-    columns.low.push(quantile(here, 0.05))
-    columns.mid.push(quantile(here, 0.5))
-    columns.high.push(quantile(here, 0.95))
-  }
-  put(band, {data: columns})
+const epsilon = controls.data.epsilon[0]
+put_named(markers, {location: epsilon})
+if (now.data.serial.length === 0 || counts.data.negatives.length === 0) { return }
+const scale = now.data.sensitivity[0] / epsilon, unit = noise.data.unit
+const {negatives, positives} = counts.data, lowered = now.data.lowered[0]
+const B = negatives.length, draws = unit.length / (2 * B), at = Array.from(grid.data.fpr)
+const curves = []
+for (let d = 0; d < draws; d++) {
+  const fpr = rates(negatives, unit, 2 * B * d, scale, lowered)
+  const tpr = rates(positives, unit, 2 * B * d + B, scale, lowered)
+  curves.push(heights(fpr, tpr, at))
+  if (d === 0) { put(release, {data: {fpr, tpr}}) }
 }
-
-try {
-  draw()
-} catch (error) {
-  console.error("private ROC curve: " + error)
+const columns = {fpr: Float64Array.from(at), low: [], mid: [], high: []}
+for (let i = 0; i < at.length; i++) {
+  const here = Float64Array.from(curves, (curve) => curve[i]).sort()
+  columns.low.push(quantile(here, 0.05))
+  columns.mid.push(quantile(here, 0.5))
+  columns.high.push(quantile(here, 0.95))
 }
+put(band, {data: columns})

@@ -15,7 +15,7 @@ from dpml_app.core.widgets import COLUMNS, Controls, divider, note
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.pages.evaluate.compute import CUTS, EvaluateFacts, EvaluateSettings, EvaluateValues, facts, probability
 from dpml_app.pages.evaluate.figures import ErrorsCard, MethodsCard, NumbersCard, RocCard, SuccessCard
-from dpml_app.pages.evaluate.lesson import figure, lesson_plot
+from dpml_app.pages.evaluate.lesson import FIGURES, lesson_plot
 from dpml_app.pages.evaluate.text import headline
 
 SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
@@ -30,6 +30,7 @@ class EvaluateControls(Controls):
         """Return what stands under "Advanced" between relation and draws; no feature is selected here."""
         return [
             divider(),
+            self.add("evaluate_tested"),
             self.add("evaluate_classifier"),
             self.add("evaluate_weakened"),
             note("Weakened: noise in the scores lowers the AUC to about this value."),
@@ -46,7 +47,7 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     page_id = "evaluate"
     title = "ROC curve"
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How accurate is a classifier, measured privately?"
     lead = "Drag <b>ε</b>. The attacker knows all but one label."
     settings: EvaluateSettings

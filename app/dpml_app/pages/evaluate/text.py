@@ -56,7 +56,7 @@ def headline(values: EvaluateValues, facts: EvaluateFacts, answer: Mapping[str, 
         f"<p>An attacker recovers <b>{_hits(answer)}</b> labels from the non-private curve, "
         f"<b>{percent(answer['success'])}</b> of labels from a private one. AUC: non-private "
         f"<b>{answer['true']['roc_auc']:.3f}</b>, private <b>{mid:.3f}</b> ({low:.3f} to "
-        f"{high:.3f}).</p><p>{kind}{how}, {facts.n_test:,} test records.</p>"
+        f"{high:.3f}).</p><p>{kind}{how}, {answer['true']['n_records']:,} of {facts.n_test:,} test records.</p>"
     )
 
 

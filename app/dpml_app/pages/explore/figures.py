@@ -4,13 +4,13 @@ Every model that a test or the browser's own code reads has a name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import holoviews as hv
 import numpy as np
 from bokeh.io import save
-from bokeh.models import ColorBar, ColumnDataSource, FactorRange, LinearColorMapper, NumeralTickFormatter, Span
-from bokeh.palettes import Viridis256
+from bokeh.models import ColorBar, FactorRange, NumeralTickFormatter, Span
 from bokeh.plotting import figure
 from bokeh.resources import INLINE
 from numpy.typing import NDArray
@@ -27,16 +27,13 @@ from dpml_app.drawing.figure import (
     epsilon_axis,
     fill,
     hover,
+    label,
     new_figure,
-    over_epsilon,
     percent_axis,
-    set_ticks,
-    square,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import (
-    BAND_ALPHA,
     BLUE,
     COST,
     EXACT,
@@ -44,11 +41,12 @@ from dpml_app.drawing.styles import (
     HERE,
     OVERLAY,
     REFERENCE,
-    STALE,
     Style,
     style_of,
 )
 from dpml_app.settings import EPSILONS
+from dpml_app.views.frame import AXES, Axis, framed, line
+from dpml_app.views.rendered import Table, ViewFigure
 
 FloatArray = NDArray[np.float64]
 # on this page no other method is drawn beside the custom model
@@ -131,7 +129,6 @@ class CostFigure(Figure):
     def _draw(self, p: figure) -> None:
         mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
         custom, custom_band = draw_band(self.hand, CUSTOM, "epsilon", width=3)
-        self._custom_looks = custom.glyph, custom_band.glyph
         p.renderers += [band, custom_band]
         best = p.line("epsilon", "best", source=self.curve, color=REFERENCE, line_width=3)
         guess = p.line("epsilon", "guess", source=self.curve, color=REFERENCE, line_width=2, line_dash="dotted")
@@ -153,8 +150,8 @@ class CostFigure(Figure):
         write(p, "x", "y", "shown", source=self.target_label, color=REFERENCE, **look)
         legend = PlotLegend(p, 4)
         named = {"non-private baseline": best, "default classifier": mean, "custom model": custom}
-        for name, line in {**named, "majority class": guess}.items():
-            legend.add(name, [stroke(line.glyph.line_color, line.glyph.line_dash)], [line])
+        for name, drawn in {**named, "majority class": guess}.items():
+            legend.add(name, [stroke(drawn.glyph.line_color, drawn.glyph.line_dash)], [drawn])
         tips = [("ε", "@epsilon"), ("mean accuracy", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
         hover(p, [mean, best], *tips, ("non-private baseline", "@best{0.0%}"))
         hover(p, [custom], ("custom model", "ε = @epsilon"), *tips[1:])
@@ -184,29 +181,22 @@ class CostFigure(Figure):
         self._fit()
 
     def show_custom(self, levers: object, draws: dict[float, FloatArray], whole: bool) -> None:
-        """Show the custom model's curve; fade an earlier one until the new curve is complete."""
+        """Show the custom model's curve; an earlier one stays until the new curve is complete."""
         if not whole and self._custom.draws and levers != self._custom.levers:
-            self._look(STALE)
             return
         self._custom = Custom(levers, draws)
         rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
         fill(self.hand, rows)
-        self._look(1.0)
         self._fit()
 
-    def show_point(self, levers: object, epsilon: float, draws: FloatArray | None) -> None:
-        """Show the custom model at the chosen ε; fade the curve of other settings."""
+    def show_point(self, epsilon: float, draws: FloatArray | None) -> None:
+        """Show the custom model at the chosen ε."""
         if draws is None:
             empty(self.point)
         else:
             point = (epsilon, *spread(draws))
             self.point.data = {name: [value] for name, value in zip(CURVE, point, strict=True)}
             self._keep_in_sight(point[2:])
-        self._look(1.0 if levers == self._custom.levers else STALE)
-
-    def _look(self, alpha: float) -> None:
-        line, band = self._custom_looks
-        line.line_alpha, band.fill_alpha = alpha, BAND_ALPHA * alpha
 
     def _fit(self) -> None:
         """Fit the axis to what is compared, with room above for the label of the gap."""
@@ -314,130 +304,87 @@ def _label(name: str) -> str:
 def _unique(labels: list[str]) -> list[str]:
     seen: dict[str, int] = {}
     result = []
-    for label in labels:
-        seen[label] = seen.get(label, 0) + 1
-        result.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    for one in labels:
+        seen[one] = seen.get(one, 0) + 1
+        result.append(one if seen[one] == 1 else f"{one} ({seen[one]})")
     return result
 
 
-class RocFigure(Figure):
-    """The exact ROC curve of one custom model, and private samples of it."""
-
-    computed = ("private", "exact")
-
-    def __init__(self):
-        self.plot = p = square("roc", "false positive rate", "true positive rate")
-        self.private = empty_source("roc-private", "fpr", "tpr")
-        self.exact = empty_source("roc-exact", "fpr", "tpr")
-        p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
-        # one line with gaps: fifty arrays would be fifty messages
-        p.line("fpr", "tpr", source=self.private, color=CUSTOM.color, line_alpha=0.35, line_width=1.5, level=OVERLAY)
-        p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
-        # below the diagonal, where no curve is that is better than a guess
-        named = {"exact": EXACT, "private": CUSTOM.color, "dotted: chance": REFERENCE}
-        places = {"x": [1.0] * 3, "y": [0.2, 0.13, 0.06], "text": list(named), "color": list(named.values())}
-        look = {"text_align": "right", "text_baseline": "middle", "text_font_size": "15px", "text_font_style": "bold"}
-        write(p, "x", "y", "text", source=ColumnDataSource(places, tags=[LAYOUT]), color="color", **look)
-
-    def show(self, curves: dict[str, np.ndarray]) -> None:
-        """Show the result of `compute.roc`."""
-        gap = np.full((len(curves["fpr"]), 1), np.nan)
-        self.private.data = {k: np.hstack([curves[k], gap]).ravel() for k in ("fpr", "tpr")}
-        self.exact.data = {"fpr": curves["exact_fpr"], "tpr": curves["exact_tpr"]}
+RATES = ("fpr", "tpr")
 
 
-BEST = ("epsilon", "n_features", "accuracy", "error", "least", "most")
-CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy", "alpha")
+def roc_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return the exact ROC curve of one custom model, and private samples of it as one line with gaps."""
+    chance = hv.Curve(([0, 1], [0, 1]), *RATES).opts(color=REFERENCE, line_dash="dotted", line_width=2)
+    samples = line(tables, "private", RATES, replace(CUSTOM, label=""), line_alpha=0.35, line_width=1.5)
+    exact = line(tables, "exact", RATES, Style("", EXACT, "dot"), line_width=3)
+    ends: Any = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
+    return framed([chance, samples, exact], AXES["fpr"], AXES["tpr"], **ends)
 
 
-class MapFigure:
-    """Mean accuracy over ε and feature count, the best count at each ε, and the current choice."""
+def roc_figure() -> ViewFigure:
+    """Return the figure of ROC curves, whose names stand below the diagonal, where no curve is better than a guess."""
+    chart = ViewFigure("roc", roc_view, {"private": RATES, "exact": RATES})
+    named = (("exact", EXACT), ("private", CUSTOM.color), ("dotted: chance", REFERENCE))
+    for place, (name, color) in enumerate(named):
+        look: Any = {"text_align": "right", "text_baseline": "middle", "text_font_style": "bold"}
+        label(chart.plot, 1.0, 0.2 - 0.07 * place, name, color, **look)
+    return chart
 
-    curves = ("map",)
 
-    def __init__(self):
-        self.plot = p = over_epsilon(
-            "map",
-            EPSILONS[0] / 1.3,
-            EPSILONS[-1] * 1.3,
-            y_axis_type="log",
-            y_range=(0.8, 100),
-            y_axis_label="number of features T (log scale)",
-        )
-        p.grid.visible = False
-        set_ticks(p.yaxis[0], [1, 2, 5, 10, 20, 50, 100, 200, 500])
-        self.mapper = LinearColorMapper(palette=Viridis256, low=0.5, high=1.0, name="map-colors")
-        self.cells = empty_source("map-cells", *CELL)
-        self.best = empty_source("map-best", *BEST)
-        self.current = empty_source("map-current", "epsilon", "n_features")
-        fill_color = {"field": "accuracy", "transform": self.mapper}
-        look: dict[str, Any] = {"fill_color": fill_color, "fill_alpha": "alpha", "line_color": None}
-        quads = p.quad("left", "right", "bottom", "top", source=self.cells, **look)
-        on: dict[str, Any] = {"source": self.best, "level": OVERLAY}
-        # from the least to the largest count that is as good
-        for color, width in (("white", 5), ("black", 2)):
-            p.segment("epsilon", "least", "epsilon", "most", color=color, line_width=width, **on)
-        p.scatter("epsilon", "n_features", size=13, fill_color="white", line_color="black", line_width=2, **on)
-        look = {"marker": "square", "size": 24, "fill_alpha": 0, "line_width": 4, "line_color": HERE, "level": OVERLAY}
-        p.scatter("epsilon", "n_features", source=self.current, **look)
-        legend = PlotLegend(p)
-        best = mark("circle", "white", line_color="black", line_width=2)
-        legend.add("best T", [stroke("black", width=2), best])
-        legend.add("your T", [mark("square", HERE, fill_alpha=0, line_width=3)])
-        bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0%"))
-        bar.update(major_label_text_font_size="13px", title="", padding=6)
-        p.add_layout(bar, "right")
-        hover(p, [quads], ("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}"))
+def roc_tables(curves: Mapping[str, np.ndarray]) -> dict[str, Table]:
+    """Return the tables of the result of `compute.roc`."""
+    gap = np.full((len(curves["fpr"]), 1), np.nan)
+    private = {name: np.hstack([curves[name], gap]).ravel() for name in RATES}
+    return {"private": private, "exact": {name: curves[f"exact_{name}"] for name in RATES}}
 
-    def start(self, epsilons: Sequence[float], ladder: Sequence[int], low: float, high: float) -> None:
-        """Lay out empty cells for a data set, and set the range of colours."""
-        self.mapper.update(low=low, high=max(high, low + 0.01))
-        (left, right), (bottom, top) = edges(epsilons), edges(ladder)
-        n, m = len(ladder), len(epsilons)
-        self.plot.y_range.update(start=float(bottom[0]), end=float(top[-1]))
-        self.cells.data = {
-            "left": np.tile(left, n),
-            "right": np.tile(right, n),
-            "bottom": np.repeat(bottom, m),
-            "top": np.repeat(top, m),
-            "epsilon": np.tile(np.asarray(epsilons, dtype=float), n),
-            "n_features": np.repeat(np.asarray(ladder), m),
-            "accuracy": np.full(n * m, np.nan),
-            "alpha": np.zeros(n * m),
-        }
-        empty(self.best)
 
-    def outdate(self, _series: str) -> None:
-        """Fade every cell."""
-        data = dict(self.cells.data)
-        data["alpha"] = np.where(np.isfinite(data["accuracy"]), STALE, 0.0)
-        self.cells.data = data
-        empty(self.best)
+BEST = ("epsilon", "n_features", "accuracy", "error", "least", "end", "most")
+CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy")
+AT_COUNT = Axis("number of features T (log scale)", "T", log=True, ticks=(1, 2, 5, 10, 20, 50, 100, 200, 500))
 
-    def show(self, _series: str, rows: Mapping[int, np.ndarray], complete: bool) -> None:
-        """Show the rows that are there; mark the best choices once all are."""
-        data = dict(self.cells.data)
-        values, alpha = data["accuracy"].copy(), data["alpha"].copy()
-        for n_features, row in rows.items():
-            cells = data["n_features"] == n_features
-            values[cells], alpha[cells] = row.mean(axis=1), 1.0
-        data.update(accuracy=values, alpha=alpha)
-        self.cells.data = data
-        if complete:
-            ladder = np.array(sorted(rows))
-            draws = np.stack([rows[t] for t in ladder], axis=1)
-            columns = [compared(candidates) for candidates in draws]
-            good = [ladder[each.equal] for each in columns]
-            self.best.data = {
-                "epsilon": data["epsilon"][: len(columns)],
-                "n_features": np.array([ladder[each.best] for each in columns]),
-                "accuracy": np.array([each.mean[each.best] for each in columns]),
-                "error": np.array([each.se[each.best] for each in columns]),
-                "least": np.array([counts.min() for counts in good]),
-                "most": np.array([counts.max() for counts in good]),
-            }
 
-    def clear(self, _series: str | None = None) -> None:
-        """Show no cells."""
-        empty(self.cells)
-        empty(self.best)
+def map_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return mean accuracy over ε and feature count, the best count at each ε, and the current choice."""
+    cells = hv.Rectangles(tables["cells"], ["left", "bottom", "right", "top"], "accuracy", group="cells")
+    look: dict[str, Any] = {"cmap": "viridis", "clim": (0.5, 1.0), "colorbar": True, "tools": ["hover"]}
+    cells = cells.opts(color="accuracy", line_color=None, **look)
+    # from the least to the largest count that is as good
+    spread = hv.Segments(tables["best"], ["epsilon", "least", "end", "most"], group="best")
+    bars = [spread.clone().opts(color=color, line_width=width) for color, width in (("white", 5), ("black", 2))]
+    at, ring = ["epsilon", "n_features"], {"fill_color": "white", "line_color": "black", "line_width": 2}
+    best = hv.Points(tables["best"], at, group="best", label="best T").opts(size=13, **ring)
+    current = hv.Points(tables["current"], at, group="current", label="your T")
+    current = current.opts(marker="square", size=24, fill_alpha=0, line_width=4, line_color=HERE)
+    ends: Any = {"xlim": (EPSILONS[0] / 1.3, EPSILONS[-1] * 1.3), "ylim": (0.8, 100), "show_grid": False}
+    return framed([cells, *bars, best, current], AXES["epsilon"], AT_COUNT, **ends)
+
+
+def map_figure() -> ViewFigure:
+    """Return the figure of accuracy over ε and feature count."""
+    tips = [("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}")]
+    columns = {"cells": CELL, "best": BEST, "current": ("epsilon", "n_features")}
+    chart = ViewFigure("map", map_view, columns, tips)
+    bar = chart.plot.select_one(ColorBar)
+    bar.update(formatter=NumeralTickFormatter(format="0.0%"), major_label_text_font_size="13px", width=14, padding=6)
+    return chart
+
+
+def map_tables(epsilons: Sequence[float], rows: Mapping[int, np.ndarray], ladder: Sequence[int]) -> dict[str, Table]:
+    """Return the tables of the rows that are there, and of the best counts once all are."""
+    (left, right), (bottom, top) = edges(epsilons), edges(ladder)
+    cells = [
+        (left[i], right[i], bottom[j], top[j], epsilon, count, rows[count][i].mean())
+        for j, count in enumerate(ladder)
+        if count in rows
+        for i, epsilon in enumerate(epsilons)
+    ]
+    tables: dict[str, Table] = {"cells": dict(zip(CELL, map(np.array, zip(*cells, strict=True)), strict=True))}
+    if len(rows) == len(ladder):
+        counts = np.array(ladder)
+        each = [compared(candidates) for candidates in np.stack([rows[t] for t in ladder], axis=1)]
+        best = [(counts[c.best], c.mean[c.best], c.se[c.best]) for c in each]
+        good = [counts[c.equal] for c in each]
+        ends = [(e, *found, g.min(), e, g.max()) for e, found, g in zip(epsilons, best, good, strict=True)]
+        tables["best"] = dict(zip(BEST, map(np.array, zip(*ends, strict=True)), strict=True))
+    return tables

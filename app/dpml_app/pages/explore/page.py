@@ -5,12 +5,13 @@ the chosen setting. Workers compute the curves and the map.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import panel as pn
-from bokeh.models import ColumnDataSource, CustomJS
+from bokeh.models import ColumnDataSource, CustomJS, LinearColorMapper
 
 from dpml.counts import contingency
 from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
@@ -29,20 +30,29 @@ from dpml_app.core.card import (
     kept_but_for,
 )
 from dpml_app.core.card_page import CardPage
-from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
+from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.band import spread
-from dpml_app.drawing.figure import empty, run_script, script
+from dpml_app.drawing.figure import edges, empty, run_script, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.explore import compute, text
-from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_facts, shipped_results
-from dpml_app.pages.explore.figures import CUSTOM, CostFigure, MapFigure, Private, RocFigure, SelectionFigure
-from dpml_app.pages.explore.lesson import figure, lesson_plot
+from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_results
+from dpml_app.pages.explore.figures import (
+    CUSTOM,
+    CostFigure,
+    Private,
+    SelectionFigure,
+    map_figure,
+    map_tables,
+    roc_figure,
+    roc_tables,
+)
+from dpml_app.pages.explore.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
 SELECTION_SCRIPT = script("drawing/kernels.js", "pages/explore/selection.js")
@@ -58,6 +68,8 @@ CHOICE_STYLE = (
 CHOICES_STYLE = (
     ":host { display: grid !important; grid-template-columns: 11fr 13fr; column-gap: 6px; margin-top: 4px; }"
 )
+# the name of a greyed lever, whose reason must be read
+OTHER_STYLE = ".MuiFormLabel-root.Mui-disabled { color: inherit !important; opacity: 0.75; }"
 # the lever of one model alone
 OWN_LEVER = {"naive-bayes": "threshold_percentile", "logistic": "reg_lambda"}
 # a script computes anew, of a curve whose results do not ship
@@ -89,16 +101,19 @@ class ExploreControls(Controls):
         choices = [self.add(name, stylesheets=[CHOICE_STYLE], **look) for name in ("hand_model", "map_score")]
         look["margin"] = (4, 6, 0, 6)
         sliders = [self.add("n_features", **look), self.add("selection_share", format="0%", **look)]
-        sliders += [self.add(name, **look) for name in OWN_LEVER.values()]
+        sliders += [self.add(name, stylesheets=[OTHER_STYLE], **look) for name in OWN_LEVER.values()]
         parts = [title, self.custom, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
         self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})
         self.side.insert(0, self.levers)
-        self.settings.param.watch(self._show_own_lever, "hand_model")
-        self._show_own_lever()
+        self.settings.param.watch(self._disable_other_lever, "hand_model")
+        self._disable_other_lever()
 
-    def _show_own_lever(self, *_events: Any) -> None:
+    def _disable_other_lever(self, *_events: Any) -> None:
+        """Grey the lever that the chosen model does not use, with the model that uses it."""
         for model, name in OWN_LEVER.items():
-            self.widgets[name].visible = model == self.settings.hand_model
+            other, label = model != self.settings.hand_model, self.settings.param[name].label
+            title = next(title for title, key in self.settings.param.hand_model.names.items() if key == model)
+            self.widgets[name].param.update(disabled=other, label=f"{label} ({title})" if other else label)
 
 
 class MainCard(Card[ExploreValues, GroupFacts]):
@@ -108,7 +123,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
     name, title, caption = "cost", "Accuracy", text.CAPTIONS["cost"]
     takes = (
         "The script takes seconds if the results ship with dpml_app. Otherwise it computes "
-        f"{SHORT_DRAWS} of the {compute.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
+        f"{SHORT_DRAWS} of the {DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
         "minute on 30,000 records. All runs would take half an hour."
     )
     # the results in the curves: a step of ε among known results changes none of them
@@ -118,9 +133,9 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         chosen = values.epsilon
         # twenty fits take seconds where they do not ship, so they are for the workers
         return {
-            ("private", WORKER): Task(compute.default_runs, (values.dataset, values.relation, chosen, values.seed)),
-            ("exact", WORKER): Task(compute.noiseless_accuracy, (values.dataset, values.relation, chosen)),
-            ("best", WORKER): Task(compute.non_private, (values.dataset, values.relation)),
+            ("private", WORKER): Task(default_runs, (values.dataset, values.relation, chosen, values.seed)),
+            ("exact", WORKER): Task(noiseless_accuracy, (values.dataset, values.relation, chosen)),
+            ("best", WORKER): Task(non_private, (values.dataset, values.relation)),
             ("hand", IMMEDIATE): Task(compute.custom_accuracy, values.custom_key(chosen)),
             **self.sweep(values, facts),
         }
@@ -130,40 +145,40 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         """Return the tasks of the curves."""
         name, relation, seed = values.dataset, values.relation, values.seed
         # every ε of the slider where the results ship, else those of the other curves
-        whole = Task(compute.default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name, relation, seed)
+        whole = Task(default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name)
         tasks: dict[ResultKey, Task] = {}
         for e in EPSILONS if whole else SWEEP_EPSILONS:
-            tasks["private", e] = Task(compute.default_runs, (name, relation, e, seed))
-            tasks["exact", e] = Task(compute.noiseless_accuracy, (name, relation, e))
+            tasks["private", e] = Task(default_runs, (name, relation, e, seed))
+            tasks["exact", e] = Task(noiseless_accuracy, (name, relation, e))
         by_model = SWEEP_EPSILONS if values.hand_model == "logistic" else EPSILONS
         return tasks | {("hand", e): Task(compute.custom_accuracy, values.custom_key(e)) for e in by_model}
 
     def short_results(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Any]:
-        known = shipped_results(values.dataset, values.relation, values.seed)
+        known = shipped_results(values.dataset)
 
         def result(task: Task) -> Any:
             if task in known:
                 return known[task]
-            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is compute.default_runs))
+            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is default_runs))
 
         short = {*SHORT_EPSILONS, IMMEDIATE, WORKER}
         calls = self.work(values, facts).items()
         return {place: result(task) for place, task in calls if task in known or place[1] in short}
 
     def open(self, values: ExploreValues) -> bool:
-        """Show the results that ship, before anything is loaded; return whether they are all that the card shows."""
+        """Show the results that ship, before anything is loaded; return whether there are any."""
         facts = shipped_facts(values.dataset)
         if facts is None:
             return False
-        known, wanted = shipped_results(values.dataset, values.relation, values.seed), self.work(values, facts)
+        known, wanted = shipped_results(values.dataset), self.work(values, facts)
         there = {result_key: known[task] for result_key, task in wanted.items() if task in known}
         self.prepare(values, facts, there)
         self.show(there, wanted)
-        return len(there) == len(wanted)
+        return True
 
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._values, self._facts = values, facts
-        self.figure.show_point(self._levers(), values.epsilon, now.get(("hand", IMMEDIATE)))
+        self.figure.show_point(values.epsilon, now.get(("hand", IMMEDIATE)))
 
     def _levers(self) -> tuple:
         values = self._values
@@ -269,7 +284,7 @@ class SelectionCard(Card[ExploreValues, BinaryFacts]):
 class RocCard(Card[ExploreValues, BinaryFacts]):
     """Exact and private ROC curves of one custom model."""
 
-    draw = RocFigure
+    draw = roc_figure
     name, title, caption = "roc", "Private ROC curve", text.CAPTIONS["roc"]
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
@@ -277,27 +292,31 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
         return {("roc", DEFERRED): Task(compute.roc, values.roc_key())}
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self.clear()
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         for curves in results.values():
-            self.figure.show(curves)
+            self.figure.show(roc_tables(curves))
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         curves = results.get(("roc", DEFERRED))
         return "Computing…" if curves is None else text.roc_readout(curves)
 
 
-class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
+class MapCard(Card[ExploreValues, BinaryFacts]):
     """Mean accuracy over ε and number of features, one task a row."""
 
-    draw = MapFigure
+    draw = map_figure
+    # the rows that are shown
+    _rows: Mapping[int, np.ndarray] = MappingProxyType({})
     name, title, caption = "map", "Number of features", text.CAPTIONS["map"]
 
     def lay_out(self, facts: BinaryFacts) -> None:
-        ends = sorted((facts.majority, facts.non_private))
-        self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
+        low, high = sorted((facts.majority, facts.non_private))
+        self.figure.plot.select_one(LinearColorMapper).update(low=low, high=max(high, low + 0.01))
+        self._ladder = feature_ladder(facts.n_features)
+        bottom, top = edges(self._ladder)
+        self.figure.plot.y_range.update(start=float(bottom[0]), end=float(top[-1]))
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         chosen = Task(compute.custom_accuracy, values.custom_key(values.epsilon))
@@ -310,10 +329,21 @@ class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
         return {("map", t): Task(compute.map_row, values.map_key(t)) for t in ladder}
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self.figure.current.data = {"epsilon": [values.epsilon], "n_features": [values.n_features]}
+        self.figure.sources["current"].data = {"epsilon": [values.epsilon], "n_features": [values.n_features]}
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        rows = {place: result for (series, place), result in results.items() if series == "map"}
+        if rows and (rows.keys() != self._rows.keys() or any(rows[t] is not self._rows[t] for t in rows)):
+            self._rows = rows
+            current = self.figure.sources["current"].data
+            self.figure.show({**map_tables(SWEEP_EPSILONS, rows, self._ladder), "current": current})
+
+    def clear(self) -> None:
+        self._rows = {}
+        super().clear()
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
-        best = self.figure.best.data
+        best = self.figure.sources["best"].data
         return text.map_readout(values, best, results["chosen", IMMEDIATE]) if len(best["epsilon"]) else ""
 
 
@@ -323,7 +353,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     page_id = "explore"
     title = "Privacy cost"
     settings_kind, values_kind = ExploreSettings, ExploreValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How much accuracy does privacy cost?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values more accuracy."
     settings: ExploreSettings
@@ -365,11 +395,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
             self._read_out(self.main_card, main_card.readout(values, facts, results[self.main_card]))
         main_card.figure.begin(values.epsilon)
         self.show_risk()
-
-    def still_steps(self) -> Mapping[float, str]:
-        curve = self._picture.figure.curve.data
-        points = zip(curve["epsilon"], curve["mean"], curve["best"], strict=True)
-        return {e: f"ε = {e:g} costs {max(100 * (best - mean), 0):.1f} percentage points" for e, mean, best in points}
 
     def side(self) -> list[Any]:
         return [self.headline, *super().side()]
@@ -430,10 +455,10 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
 
     @classmethod
     def shipped_results(cls, values: ExploreValues) -> Mapping[Task, Any]:
-        return shipped_results(values.dataset, values.relation, values.seed)
+        return shipped_results(values.dataset)
 
     def _keep_shipped(self, name: str) -> None:
-        self.pool.keep(shipped_results(name, compute.RELATION, compute.SEED))
+        self.pool.keep(shipped_results(name))
 
     async def facts(self, values: ExploreValues) -> BinaryFacts:
         self._keep_shipped(values.dataset)

@@ -4,34 +4,23 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import holoviews as hv
 import numpy as np
-from bokeh.models import (
-    ColumnDataSource,
-    CustomJSHover,
-    CustomJSTickFormatter,
-    FactorRange,
-    PointDrawTool,
-    Range1d,
-)
-from bokeh.transform import factor_cmap
+from bokeh.models import ColumnDataSource, CustomJSHover, PointDrawTool, Range1d
 
 from dpml_app.drawing.figure import (
     LAYOUT,
-    PLAIN_DIGITS,
     Figure,
-    across,
     empty_source,
     fill,
     hover,
     new_figure,
-    over_epsilon,
     round_ticks,
     run_script,
     script,
     set_ticks,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import (
     BLUE,
     COST,
@@ -50,6 +39,8 @@ from dpml_app.drawing.styles import (
 from dpml_app.pages.noise.compute import LOWER, RIVALS, UPPER, Histogram, Pair, Smooth, heights
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import number
+from dpml_app.views.frame import AXES, Axis, framed, line
+from dpml_app.views.rendered import Table, ViewFigure
 
 FLOOR = 1e-6
 RIVAL_STYLES = {name: style_of(name, "noise") for name in RIVALS}
@@ -64,11 +55,7 @@ HIGHEST = 1.28
 # JavaScript that writes a release as the axis does
 RELEASED = "return `n ${value < 0 ? '−' : '+'} ${Math.abs(value).toFixed(2)}`"
 ROWS = {"smooth": "Cauchy, smooth", "global": "Laplace, global"}
-
-
-def log_ticks(axis, powers: range) -> None:
-    """Label powers of ten in plain digits."""
-    set_ticks(axis[0], [10.0**k for k in powers], f"tick >= 1 ? {PLAIN_DIGITS} : String(tick)")
+PLACES = (1.0, 0.0)
 
 
 class CountFigure(Figure):
@@ -145,81 +132,112 @@ class CountFigure(Figure):
         }
 
 
-class HistogramFigure(Figure):
-    """Shares of draws by bin, beside the exact ones and the band that holds 95% of such experiments."""
-
-    computed = ("bars", "exact")
-
-    def __init__(self):
-        self.plot = p = new_figure(
-            "noise-histogram",
-            x_range=(-10, 10),
-            y_range=(1e-4, 1.4),
-            y_axis_type="log",
-            x_axis_label="noise",
-            y_axis_label="share of samples per bin (log scale)",
-        )
-        log_ticks(p.yaxis, range(-4, 1))
-        self.bars = empty_source("noise-bars", "left", "right", "share", "exact", "low", "high")
-        self.exact = empty_source("noise-exact", "x", "exact")
-        look: dict[str, Any] = {"source": self.bars, "line_color": None}
-        bars = p.quad("left", "right", "share", FLOOR, fill_color=BLUE, fill_alpha=0.45, **look)
-        band = p.quad("left", "right", "high", "low", fill_color=ORANGE, fill_alpha=0.35, **look)
-        line = p.line("x", "exact", source=self.exact, color=VERMILION, line_width=2.5)
-        legend = PlotLegend(p, hides=True)
-        legend.add("Samples", [area(BLUE, 0.45)], [bars])
-        legend.add("Exact", [stroke(VERMILION)], [line])
-        legend.add("95% of bars", [area(ORANGE, 0.35)], [band])
-        shares = ("samples", "@share{0.00%}"), ("exact", "@exact{0.00%}")
-        hover(p, [bars], ("bin", "@left{0.00} to @right{0.00}"), *shares)
-
-    def show(self, bins: Histogram) -> None:
-        """Show samples."""
-        left, right = bins.edges[:-1], bins.edges[1:]
-        self.plot.x_range.update(start=float(bins.edges[0]), end=float(bins.edges[-1]))
-        share, low, high, exact = (np.maximum(of, FLOOR) for of in (bins.share, bins.low, bins.high, bins.exact))
-        ends = {"left": left, "right": right}
-        self.bars.data = {**ends, "share": share, "exact": bins.exact, "low": low, "high": high}
-        self.exact.data = {"x": np.column_stack([left, right]).ravel(), "exact": np.repeat(exact, 2)}
+AT_SHARE = Axis("share of samples per bin (log scale)", log=True, ticks=tuple(10.0**k for k in range(-4, 1)))
+BARS = ("left", "right", "floor", "share", "exact", "low", "high")
+EXACT_SHARE = ("x", "exact")
 
 
-class CurveFigure(Figure):
-    """Curves over ε, one source each, with a marker at the chosen ε."""
+def histogram_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return shares of draws by bin, beside the exact ones and the band that holds 95% of such experiments."""
 
-    computed = ("sources", "here")
+    def bars(label: str, color: str, low: str, high: str, **look: Any) -> hv.Rectangles:
+        ends = ["left", low, "right", high]
+        return hv.Rectangles(tables["bars"], ends, label=label, group="bars").opts(color=color, line_color=None, **look)
 
-    def __init__(self, name: str, styles: Mapping[str, Style], label: str, powers: tuple[int, int], best: str = ""):
-        ends: Any = {"y_axis_type": "log", "y_range": (10.0 ** powers[0], 1.5 * 10.0 ** powers[1])}
-        self.plot = p = over_epsilon(name, EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15, y_axis_label=label, **ends)
-        log_ticks(p.yaxis, range(powers[0], powers[1] + 1))
-        self.marker = across(p, "height", 1, name=f"{name}-marker", level=OVERLAY)
-        self.sources: dict[str, ColumnDataSource] = {}
-        self.styles = styles
-        legend = PlotLegend(p, hides=True)
-        self.best = empty_source(f"{name}-best", "x", "y") if best else None
+    layers = [
+        bars("Samples", BLUE, "floor", "share", alpha=0.45, tools=["hover"]),
+        bars("95% of bars", ORANGE, "low", "high", alpha=0.35),
+        line(tables, "exact", EXACT_SHARE, Style("Exact", VERMILION, "dot")),
+    ]
+    return framed(layers, Axis("noise"), AT_SHARE, ylim=(1e-4, 1.4))
+
+
+def histogram_figure() -> ViewFigure:
+    """Return the figure of samples."""
+    tips = [("bin", "@left{0.00} to @right{0.00}"), ("samples", "@share{0.00%}"), ("exact", "@exact{0.00%}")]
+    return ViewFigure("noise-histogram", histogram_view, {"bars": BARS, "exact": EXACT_SHARE}, tips)
+
+
+def histogram_tables(bins: Histogram) -> dict[str, Table]:
+    """Return the tables of a histogram."""
+    left, right = bins.edges[:-1], bins.edges[1:]
+    shares = {name: np.maximum(getattr(bins, name), FLOOR) for name in ("share", "low", "high")}
+    bars = {"left": left, "right": right, "floor": np.full(len(left), FLOOR), "exact": bins.exact, **shares}
+    x, exact = np.column_stack([left, right]).ravel(), np.repeat(np.maximum(bins.exact, FLOOR), 2)
+    return {"bars": bars, "exact": {"x": x, "exact": exact}}
+
+
+def curves_figure(
+    name: str, styles: Mapping[str, Style], label: str, powers: tuple[int, int], best: str = "", diagonal: bool = False
+) -> ViewFigure:
+    """Return the figure of curves over ε, with a marker and rings at the chosen ε."""
+    ticks = tuple(10.0**k for k in range(powers[0], powers[1] + 1))
+    ends = (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15)
+    names = ("x", "y", "label")
+
+    def view(tables: Mapping[str, Table]) -> hv.Overlay:
+        layers = []
         if best:
-            halo = p.line("x", "y", source=self.best, color=YELLOW, line_width=11, line_alpha=0.75)
-            legend.add(best, [stroke(YELLOW, width=11, line_alpha=0.75)], [halo])
-        lines = []
-        for key, style in styles.items():
-            self.sources[key] = source = empty_source(f"{name}-{key}", "x", "y", "label")
-            lines.append(p.line("x", "y", source=source, **style.line))
-            legend.add(style.label, [stroke(style.color, style.dash)], [lines[-1]])
-        self.here = empty_source(f"{name}-here", "x", "y")
-        p.scatter("x", "y", source=self.here, size=13, fill_alpha=0, line_color=HERE, line_width=3)
-        hover(p, lines, ("", "@label"), ("value", "@y{0.000 a}"), mode="mouse")
+            layers.append(line(tables, "best", ("x", "y"), Style(best, YELLOW, "dot"), line_width=11, line_alpha=0.75))
+        layers += [line(tables, key, names, style, tools=["hover"]) for key, style in styles.items()]
+        if diagonal:
+            layers.append(hv.Curve((ends, ends)).opts(color=REFERENCE, line_width=2, line_dash="dotted"))
+        ring: dict[str, Any] = {"size": 13, "fill_alpha": 0, "line_color": HERE, "line_width": 3}
+        layers.append(hv.Scatter(tables["here"], "x", "y", group="here").opts(**ring))
+        y = Axis(label, log=True, ticks=ticks)
+        return framed(layers, AXES["epsilon"], y, xlim=ends, ylim=(ticks[0], 1.5 * ticks[-1]))
 
-    def show(self, curves: Mapping[str, np.ndarray], epsilon: float) -> None:
-        """Show all curves, and where they are at the chosen ε."""
-        # 0 has no place on a log axis
-        drawn = {key: np.where(curve > 0, curve, np.nan) for key, curve in curves.items()}
-        for key, source in self.sources.items():
-            source.data = {"x": EPSILONS, "y": drawn[key], "label": [self.styles[key].label] * len(EPSILONS)}
-        if self.best is not None:
-            self.best.data = {"x": EPSILONS, "y": np.nanmin(np.stack(list(drawn.values())), axis=0)}
-        self.marker.location = epsilon
-        place = EPSILONS.index(epsilon)
-        self.here.data = {"x": [epsilon] * len(drawn), "y": [float(curve[place]) for curve in drawn.values()]}
+    columns = {**dict.fromkeys(styles, names), "here": ("x", "y"), **({"best": ("x", "y")} if best else {})}
+    tips = [("", "@label"), ("value", "@y{0.000 a}")]
+    return ViewFigure(name, view, columns, tips, marker={"line_width": 2})
+
+
+def curves_tables(curves: Mapping[str, np.ndarray], styles: Mapping[str, Style], epsilon: float) -> dict[str, Table]:
+    """Return the tables of curves, and where they are at the chosen ε."""
+    # 0 has no place on a log axis
+    drawn = {key: np.where(curve > 0, curve, np.nan) for key, curve in curves.items()}
+    labels = {key: [styles[key].label] * len(EPSILONS) for key in drawn}
+    tables = {key: {"x": EPSILONS, "y": curve, "label": labels[key]} for key, curve in drawn.items()}
+    here = [float(curve[EPSILONS.index(epsilon)]) for curve in curves.values()]
+    best = np.nanmin(np.stack(list(drawn.values())), axis=0)
+    return {**tables, "here": {"x": [epsilon] * len(here), "y": here}, "best": {"x": EPSILONS, "y": best}}
+
+
+TERMS, LEVEL = ("k", "sensitivity", "term"), ("x", "y", "value")
+LEVELS = {
+    "local": Style("Local", VERMILION, "dot", "dotted"),
+    "smooth": Style("Smooth", GREEN, "dot"),
+    "global": Style("Global", REFERENCE, "dot", "dotdash"),
+}
+INTERVALS = ("row", "color", "y", "end", "half_low", "half_high", "most_low", "most_high")
+
+
+def envelope_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return the envelope of sensitivities against the number of changed points, with their levels."""
+    ring: dict[str, Any] = {"size": 20, "fill_alpha": 0, "line_color": HERE, "line_width": 4}
+    named: dict[str, Any] = {"group": "terms", "label": "exp(−βk) · A(k)"}
+    layers = [
+        line(tables, "terms", ("k", "sensitivity"), Style("A(k)", ORANGE, "dot", "dashed")),
+        hv.Curve(tables["terms"], "k", "term", **named).opts(color=BLUE, line_width=2),
+        hv.Scatter(tables["terms"], "k", ["term"], **named).opts(color=BLUE, size=5, tools=["hover"]),
+        hv.Scatter(tables["best"], "k", "term", group="best", label="Largest").opts(**ring),
+    ]
+    layers += [line(tables, name, LEVEL, style) for name, style in LEVELS.items()]
+    y = Axis("share of the global sensitivity (log scale)", log=True, share=True, ticks=(1e-4, 1e-3, 1e-2, 1e-1, 1.0))
+    return framed(layers, Axis("changed points k"), y, xlim=(-0.5, 50.5), ylim=(1e-4, 1.6))
+
+
+def release_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return samples of two releases, over bars that hold 50% and 90% of releases."""
+
+    def bars(ends: str, **look: Any) -> hv.Segments:
+        places = [f"{ends}_low", "y", f"{ends}_high", "end"]
+        return hv.Segments(tables["intervals"], places, "color", group="intervals").opts(color=hv.dim("color"), **look)
+
+    dots = hv.Scatter(tables["releases"], "x", "y", group="releases").opts(color=BLUE, size=4, alpha=0.55)
+    ticks = list(zip(PLACES, ROWS.values(), strict=True))
+    layers = [bars("most", line_width=12, alpha=0.45), bars("half", line_width=26, alpha=0.75), dots]
+    return framed(layers, Axis("released value"), Axis(""), xlim=(-4, 104), ylim=(-0.5, 1.5), yticks=ticks)
 
 
 class SmoothFigures:
@@ -228,8 +246,13 @@ class SmoothFigures:
     def __init__(self) -> None:
         self.points = empty_source("noise-points", "x", "y")
         self._points_figure()
-        self._envelope_figure()
-        self._release_figure()
+        terms = {"terms": TERMS, "best": ("k", "term"), **dict.fromkeys(LEVELS, LEVEL)}
+        tips = [("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global")]
+        self.envelope = ViewFigure("noise-envelope", envelope_view, terms, tips)
+        released = {"intervals": INTERVALS, "releases": ("x", "y")}
+        exact = {"line_color": EXACT, "line_width": 3, "line_dash": "dashed"}
+        self.release = ViewFigure("noise-release", release_view, released, marker=exact, height=250)
+        self.release.plot.toolbar_location = None
 
     def _points_figure(self) -> None:
         margin = 0.04 * (UPPER - LOWER)
@@ -251,67 +274,13 @@ class SmoothFigures:
         p.toolbar.tools = [drag]
         p.toolbar.update(active_drag=drag, active_tap=drag)
 
-    def _envelope_figure(self) -> None:
-        self.envelope = p = new_figure(
-            "noise-envelope",
-            x_range=(-0.5, 50.5),
-            y_range=(1e-4, 1.6),
-            y_axis_type="log",
-            x_axis_label="changed points k",
-            y_axis_label="share of the global sensitivity (log scale)",
-        )
-        set_ticks(p.yaxis[0], [1e-4, 1e-3, 1e-2, 1e-1, 1], "`${Number((100 * tick).toPrecision(1))}%`")
-        self.terms = empty_source("noise-terms", "k", "sensitivity", "term")
-        self.best = empty_source("noise-best", "k", "term")
-        look = {"source": self.terms}
-        p.line("k", "sensitivity", color=ORANGE, line_width=2.5, line_dash="dashed", **look)
-        p.line("k", "term", color=BLUE, line_width=2, **look)
-        dots = p.scatter("k", "term", color=BLUE, size=5, **look)
-        p.scatter("k", "term", source=self.best, size=20, fill_alpha=0, line_color=HERE, line_width=4)
-        legend = PlotLegend(p)
-        legend.add("A(k)", [stroke(ORANGE, "dashed")])
-        legend.add("exp(−βk) · A(k)", [stroke(BLUE, width=2), mark("circle", BLUE)])
-        legend.add("Largest", [mark("circle", HERE, fill_alpha=0, line_width=3)])
-        self.levels: dict[str, ColumnDataSource] = {}
-        for name, color, dash in (
-            ("local", VERMILION, "dotted"),
-            ("smooth", GREEN, "solid"),
-            ("global", REFERENCE, "dotdash"),
-        ):
-            self.levels[name] = source = empty_source(f"noise-{name}", "x", "y", "value")
-            p.line("x", "y", source=source, color=color, line_width=2.5, line_dash=dash)
-            legend.add(name.capitalize(), [stroke(color, dash)])
-        hover(p, [dots], ("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global"))
-
-    def _release_figure(self) -> None:
-        self.release = p = new_figure(
-            "noise-release",
-            x_range=(-4, 104),
-            y_range=FactorRange(factors=list(ROWS)[::-1]),
-            x_axis_label="released value",
-        )
-        p.height = 250
-        words = ", ".join(f"{name}: {text!r}" for name, text in ROWS.items())
-        p.yaxis.formatter = CustomJSTickFormatter(code=f"return ({{{words}}})[tick]")
-        p.ygrid.visible = False
-        p.toolbar_location = None
-        self.intervals = empty_source("noise-intervals", "row", "half_low", "half_high", "most_low", "most_high")
-        self.releases = empty_source("noise-releases", "x", "row")
-        color = factor_cmap("row", [GREEN, REFERENCE], list(ROWS))
-        look = {"y": "row", "source": self.intervals, "color": color}
-        p.hbar(left="most_low", right="most_high", height=0.16, alpha=0.45, **look)
-        p.hbar(left="half_low", right="half_high", height=0.34, alpha=0.75, **look)
-        p.scatter("x", "row", source=self.releases, size=4, color=BLUE, alpha=0.55)
-        look = {"line_color": EXACT, "line_width": 3, "line_dash": "dashed"}
-        self.exact = across(p, "height", 50, name="noise-value", **look)
-
     def show_points(self, x: np.ndarray) -> None:
         """Show points, unless they are where a drag has left them."""
         if np.array_equal(x, np.round(np.clip(np.asarray(self.points.data["x"], dtype=float), LOWER, UPPER), 1)):
             return
         n = len(x)
         self.dots.glyph.size = 13 if n <= 50 else 10
-        self.envelope.x_range.update(start=-0.02 * n, end=1.02 * n)
+        self.envelope.plot.x_range.update(start=-0.02 * n, end=1.02 * n)
         self.points.data = {"x": x, "y": heights(n)}
 
     def show(self, found: Smooth, kind: str) -> None:
@@ -323,20 +292,34 @@ class SmoothFigures:
             sizes = np.asarray(sizes, dtype=float)
             return np.where(sizes > 0, sizes / whole, np.nan)
 
-        terms = share(found.terms)
-        self.terms.data = {"k": np.arange(len(terms)), "sensitivity": share(found.envelope), "term": terms}
-        self.best.data = {"k": [found.best], "term": terms[[found.best]]}
-        for name, level in found.levels.items():
-            self.levels[name].data = {"x": [0, 1000], "y": share([level, level]), "value": [level, level]}
-        value, rows, x = found.value, [], []
-        for row, (half, most) in found.widths.items():
-            rows.append((row, value - half, value + half, value - most, value + most))
-            x += [(at, (row, off)) for at, off in zip(found.samples[row], found.off, strict=True)]
-        fill(self.intervals, rows)
-        fill(self.releases, x)
+        terms, best = share(found.terms), found.best
+        self.envelope.show(
+            {
+                "terms": {"k": np.arange(len(terms)), "sensitivity": share(found.envelope), "term": terms},
+                "best": {"k": [best], "term": terms[[best]]},
+                **{
+                    name: {"x": [0, 1000], "y": share([each] * 2), "value": [each] * 2}
+                    for name, each in found.levels.items()
+                },
+            }
+        )
+        value = found.value
+        half, most = (np.array([found.widths[row][k] for row in ROWS]) for k in (0, 1))
+        intervals = {
+            "row": list(ROWS),
+            "color": [LEVELS[row].color for row in ROWS],
+            "y": PLACES,
+            "end": PLACES,
+            "half_low": value - half,
+            "half_high": value + half,
+        }
+        intervals |= {"most_low": value - most, "most_high": value + most}
+        y = np.concatenate([place + np.array(found.off) for place in PLACES])
+        releases = {"x": np.concatenate([found.samples[row] for row in ROWS]), "y": y}
         end = (UPPER - LOWER) ** 2 / 4 if kind == "variance" else UPPER
-        self.release.x_range.update(start=-0.04 * end, end=1.04 * end)
-        self.exact.location = value
+        self.release.plot.x_range.update(start=-0.04 * end, end=1.04 * end)
+        self.release.show({"intervals": intervals, "releases": releases})
+        self.release.mark(value)
 
     def clear(self) -> None:
         """Keep the points: every setting has some."""

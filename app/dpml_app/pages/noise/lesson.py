@@ -1,13 +1,12 @@
 """The plot and the figures of the page Noise in lessons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from dpml.mechanisms import cauchy_scale, smooth_sensitivity
 from dpml.mechanisms.smooth import global_sensitivity, local_sensitivity
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep
 from dpml_app.pages.noise import compute
@@ -52,54 +51,72 @@ def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Swe
     )
 
 
-figure = Figures()
-
-
 def _beta(s: Any) -> float:
     return BETA_SHARES[s.noise_beta] * s.noise_epsilon
 
 
-@figure
-def mean_noise(s: Any) -> float:
-    """Return the mean size of the noise."""
-    share = BETA_SHARES[s.noise_beta]
-    return model(s.noise_mechanism, s.noise_epsilon, s.noise_sensitivity, s.noise_delta, share).mean_size
+def mean_noise(s: Any, at: str = "") -> float:
+    """Return the mean size of the noise at the step's ε or another."""
+    epsilon = float(at or s.noise_epsilon)
+    return model(s.noise_mechanism, epsilon, s.noise_sensitivity, s.noise_delta, BETA_SHARES[s.noise_beta]).mean_size
 
 
-@figure
 def worst_case(s: Any) -> float:
     """Return the global sensitivity."""
     return global_sensitivity(s.noise_statistic, LOWER, UPPER, len(points_of(s)), s.noise_relation)
 
 
-@figure
 def local(s: Any) -> float:
     """Return the local sensitivity of the points."""
     return local_sensitivity(s.noise_statistic, points_of(s), LOWER, UPPER, s.noise_relation)
 
 
-@figure
 def smooth(s: Any) -> float:
     """Return the smooth sensitivity of the points."""
     return smooth_sensitivity(s.noise_statistic, points_of(s), LOWER, UPPER, _beta(s), s.noise_relation)
 
 
-@figure
+def noise_width(s: Any) -> float:
+    """Return the scale of Cauchy noise by the smooth sensitivity: half of the samples lie within it."""
+    return cauchy_scale(s.noise_epsilon, _beta(s)) * smooth(s)
+
+
+def noise_for_worst_case(s: Any) -> float:
+    """Return the mean size of Laplace noise for the global sensitivity."""
+    return worst_case(s) / s.noise_epsilon
+
+
+def scale_of(s: Any, calibration: str) -> float:
+    """Return the scale of Cauchy noise per unit of smooth sensitivity and of 1/ε."""
+    return cauchy_scale(s.noise_epsilon, _beta(s), calibration) * s.noise_epsilon
+
+
 def calibration_costs(s: Any, calibration: str) -> float:
     """Return the actual ε."""
     scale, beta = cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)
     return float(compute.actual_epsilon(np.array([scale]), np.array([beta]))[0])
 
 
-figure |= {
+FIGURES: dict[str, Callable[..., Any]] = {
+    **{
+        each.__name__: each
+        for each in (
+            mean_noise,
+            worst_case,
+            local,
+            smooth,
+            noise_width,
+            noise_for_worst_case,
+            scale_of,
+            calibration_costs,
+        )
+    },
     # the lower end of the axis of points
-    "lower-end": lambda s: LOWER,
+    "lower_end": lambda s: LOWER,
     # how many points there are
-    "number-of-points": lambda s: len(points_of(s)),
-    # the mean size of Laplace noise for the global sensitivity
-    "noise-for-worst-case": lambda s: worst_case(s) / s.noise_epsilon,
-    # the scale of Cauchy noise by the smooth sensitivity: half of the draws lie within it
-    "noise-width": lambda s: cauchy_scale(s.noise_epsilon, _beta(s)) * smooth(s),
-    # the scale of Cauchy noise for each unit of smooth sensitivity and of 1/ε
-    "scale-of": lambda s, calibration: cauchy_scale(s.noise_epsilon, _beta(s), calibration) * s.noise_epsilon,
+    "number_of_points": lambda s: len(points_of(s)),
+    # ratios of two sizes of the noise
+    "mean_noise_ratio": lambda s, at: mean_noise(s) / mean_noise(s, at),
+    "laplace_to_cauchy": lambda s: noise_for_worst_case(s) / noise_width(s),
+    "scale_ratio": lambda s, calibration, other: scale_of(s, calibration) / scale_of(s, other),
 }

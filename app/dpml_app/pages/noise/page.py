@@ -13,8 +13,8 @@ from dpml_app.core.card import IMMEDIATE, WHOLE, Card, ResultKey, Results, figur
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.styles import REFERENCE
 from dpml_app.jobs import Task
+from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.noise import compute, text
 from dpml_app.pages.noise.compute import (
     BETA_SHARES,
@@ -32,11 +32,13 @@ from dpml_app.pages.noise.figures import (
     CALIBRATION_STYLES,
     RIVAL_STYLES,
     CountFigure,
-    CurveFigure,
-    HistogramFigure,
     SmoothFigures,
+    curves_figure,
+    curves_tables,
+    histogram_figure,
+    histogram_tables,
 )
-from dpml_app.pages.noise.lesson import figure, lesson_plot
+from dpml_app.pages.noise.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import risk
 
@@ -72,10 +74,12 @@ class NoiseControls(Controls):
             self.add(name)
         for name in ("noise_preset", "noise_size"):
             self.add(name, before=self._forget_points)
-        point = pmui.IntInput(label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
-        value: Any = pmui.FloatSlider(label="Value of the point", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
+        point = make_widget(pmui.IntInput, label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
+        value: Any = make_widget(
+            pmui.FloatSlider, label="Value of the point", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE
+        )
         answer_soon(value)
-        back = pmui.Button(label="Reset points", variant="outlined", **WIDE)
+        back = make_widget(pmui.Button, label="Reset points", variant="outlined", **WIDE)
         back.on_click(self._reset_points)
         point.param.watch(self._show_value, "value")
         value.param.watch(self._move, "value")
@@ -134,7 +138,7 @@ class CountCard(MechanismCard):
 class DrawsCard(MechanismCard):
     """Samples of the noise in bars, and the exact shares."""
 
-    draw = HistogramFigure
+    draw = histogram_figure
     name, title, caption = "draws", "Noise distribution", text.CAPTIONS["draws"]
     controls = ("noise_reach",)
     depends = MECHANISM | {"noise_draws", "noise_seed", "noise_reach"}
@@ -144,7 +148,9 @@ class DrawsCard(MechanismCard):
         return {("draws", IMMEDIATE): Task(compute.histogram, (*values.mechanism_key(), *drawn))}
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        self.figure.show(now["draws", IMMEDIATE])
+        bins = now["draws", IMMEDIATE]
+        self.figure.plot.x_range.update(start=float(bins.edges[0]), end=float(bins.edges[-1]))
+        self.figure.show(histogram_tables(bins))
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         name, numbers = values.mechanism_key()
@@ -160,7 +166,7 @@ def _at_chosen(values: NoiseValues, curves: Curves) -> dict[str, float]:
 class RivalsCard(Card[NoiseValues, NoFacts]):
     """The size of each mechanism's noise against ε."""
 
-    draw = partial(CurveFigure, "noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
+    draw = partial(curves_figure, "noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
     name, title, caption = "rivals", "Noise size by mechanism", text.CAPTIONS["rivals"]
     controls = ("noise_touched", "noise_measure")
     depends = frozenset({"noise_epsilon", "noise_sensitivity", "noise_delta", *controls})
@@ -170,7 +176,9 @@ class RivalsCard(Card[NoiseValues, NoFacts]):
         return {("curves", IMMEDIATE): Task(compute.rival_sizes, key)}
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        self.figure.show(now["curves", IMMEDIATE], values.noise_epsilon)
+        tables = curves_tables(now["curves", IMMEDIATE], RIVAL_STYLES, values.noise_epsilon)
+        self.figure.show(tables)
+        self.figure.mark(values.noise_epsilon)
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return text.rivals_readout(values, _at_chosen(values, results["curves", IMMEDIATE]))
@@ -184,11 +192,11 @@ class CalibrationsCard(Card[NoiseValues, NoFacts]):
     depends = frozenset({"noise_epsilon", "noise_beta"})
 
     def __init__(self) -> None:
-        scales = CurveFigure("noise-scales", CALIBRATION_STYLES, "Cauchy scale per unit of S (log scale)", (-3, 3))
-        costs = CurveFigure("noise-costs", CALIBRATION_STYLES, "actual ε (log scale)", (-3, 2))
-        ends = [EPSILONS[0] / 2, EPSILONS[-1] * 2]
-        costs.plot.line(ends, ends, color=REFERENCE, line_width=2, line_dash="dotted")
-        super().__init__(scales, costs)
+        scale, cost = "Cauchy scale per unit of S (log scale)", "actual ε (log scale)"
+        super().__init__(
+            curves_figure("noise-scales", CALIBRATION_STYLES, scale, (-3, 3)),
+            curves_figure("noise-costs", CALIBRATION_STYLES, cost, (-3, 2), diagonal=True),
+        )
 
     def content(self) -> list[Any]:
         return [line(*map(figure_pane, self.plots), least=480)]
@@ -198,7 +206,9 @@ class CalibrationsCard(Card[NoiseValues, NoFacts]):
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
         for i, f in enumerate(self.figures):
-            f.show({name: pair[i] for name, pair in now["curves", IMMEDIATE].items()}, values.noise_epsilon)
+            curves = {name: pair[i] for name, pair in now["curves", IMMEDIATE].items()}
+            f.show(curves_tables(curves, CALIBRATION_STYLES, values.noise_epsilon))
+            f.mark(values.noise_epsilon)
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         place = EPSILONS.index(values.noise_epsilon)
@@ -231,7 +241,7 @@ class SmoothCard(Card[NoiseValues, NoFacts]):
     def __init__(self, settings: NoiseSettings | None = None):
         super().__init__()
         self.settings, self.figure = settings, SmoothFigures()
-        self.plots = [self.figure.line, self.figure.envelope, self.figure.release]
+        self.plots = [self.figure.line, self.figure.envelope.plot, self.figure.release.plot]
         self.figure.points.on_change("data", self._dragged)
 
     def content(self) -> list[Any]:
@@ -261,7 +271,7 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     page_id = "noise"
     title = "Noise"
     settings_kind, values_kind = NoiseSettings, NoiseValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How much noise protects one person?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values smaller errors."
     settings: NoiseSettings

@@ -30,9 +30,8 @@ from dpml.studies.publishing import (
     with_levels,
 )
 from dpml_app.core.values import DatasetValues, declared_by
-from dpml_app.data.facts import DatasetFacts, FirstFacts
+from dpml_app.data.facts import CARDS, DatasetFacts, FirstFacts
 from dpml_app.data.measures import dataset
-from dpml_app.data.offered import CARDS
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.data.two_tables import side_by_side
 from dpml_app.drawing.styles import styles_of

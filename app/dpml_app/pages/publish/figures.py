@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import holoviews as hv
 import numpy as np
 import panel as pn
-from bokeh.models import ColumnDataSource, NumeralTickFormatter
-from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
@@ -17,16 +16,12 @@ from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
-    Figure,
     empty,
     empty_source,
     epsilon_axis,
     fill,
-    hover,
     label,
     new_figure,
-    over_epsilon,
-    percent_axis,
     script,
     set_ticks,
     write,
@@ -41,6 +36,7 @@ from dpml_app.drawing.styles import (
     ORANGE,
     OVERLAY,
     REFERENCE,
+    Style,
     style_of,
     styles_of,
 )
@@ -69,6 +65,8 @@ from dpml_app.pages.publish.compute import (
 )
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import points
+from dpml_app.views.frame import Axis, framed
+from dpml_app.views.rendered import Table, ViewFigure
 
 # ---- Figures -------------------------------------------------------------------------------------------------------
 
@@ -82,84 +80,45 @@ STYLES = {
 }
 
 
-def _share_figure(name: str, **options: Any) -> figure:
-    start = (0.4, 1.0)
-    p = new_figure(name, y_range=start, y_axis_label="accuracy on test records", **options)
-    percent_axis(p.yaxis)
-    return p
+LEVELS = {
+    "true": Style("non-private table", EXACT, "dot"),
+    "majority": Style("majority-class baseline", REFERENCE, "dot", "dotted"),
+}
 
 
-def models_figure() -> BandFigure:
-    """Return the figure of the published table beside models for the same ε."""
-    ends = (EPSILONS[0], EPSILONS[-1])
-    p = _share_figure("publish-models", x_axis_type="log", x_range=ends)
-    epsilon_axis(p)
-    chart = BandFigure(p, STYLES, "epsilon", columns=2)
-    chart.level("true", "non-private table", EXACT)
-    chart.level("majority", "majority-class baseline", dash="dotted")
+BARS, DRAWN = ("y", "top", "start", "chance", "name", "correct"), ("y", "chance", "text")
+
+
+def chances_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return the best candidate grids, each with its probability to be drawn."""
+    bars = hv.Rectangles(tables["bars"], ["start", "y", "chance", "top"], group="bars")
+    star = hv.Scatter(tables["drawn"], "chance", "y", group="drawn")
+    layers = [
+        bars.opts(color=BLUE, line_color=None, tools=["hover"]),
+        star.opts(marker="star", size=17, color=ORANGE, line_color="white"),
+    ]
+    return framed(layers, Axis("probability of selection", share=True), Axis(""), yaxis=None, ylim=(-BEST, 0))
+
+
+def chances_figure() -> ViewFigure:
+    """Return the figure of candidate grids, whose names stand above their bars."""
+    tips = [("", "@name"), ("probability", "@chance{0.00%}"), ("accuracy without noise", "@correct{0.0%}")]
+    chart = ViewFigure("publish-chances", chances_view, {"bars": BARS, "drawn": DRAWN}, tips)
+    look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
+    drawn, bars = chart.sources["drawn"], chart.sources["bars"]
+    write(chart.plot, "chance", "y", "text", source=drawn, color=ORANGE, x_offset=12, **look)
+    write_cut(chart.plot, "start", "top", "name", source=bars, color=REFERENCE, y_offset=-2, x_offset=3)
     return chart
 
 
-def _name_bars(p: figure, source: ColumnDataSource, above: int) -> None:
-    """Write the names of rows above their bars."""
-    write_cut(p, 0, "y", "name", source=source, color=REFERENCE, y_offset=above, x_offset=3)
-
-
-def shares_figure() -> BandFigure:
-    """Return the figure of accuracy against the share of ε for the selection of a grid."""
-    p = _share_figure("publish-shares", x_range=(0, SHARE_LADDER[-1] + 0.03))
-    p.xaxis.axis_label = "share of ε for grid selection"
-    percent_axis(p.xaxis)
-    p.height = 460
-    chart = BandFigure(p, {"table": TABLE}, columns=2)
-    chart.level("true", "non-private table", EXACT)
-    chart.level("majority", "majority-class baseline", dash="dotted")
-    return chart
-
-
-def query_figure() -> BandFigure:
-    """Return the figure of an answer against ε."""
-    p = over_epsilon("publish-weights-query", y_range=(0, 1), y_axis_label="answer (share of records)")
-    percent_axis(p.yaxis)
-    p.height = 460
-    chart = BandFigure(p, WEIGHT_STYLES, "epsilon", columns=2)
-    chart.level("truth", "private table", EXACT)
-    # a good answer lies on the truth, so that this line is wider and below
-    chart.levels["truth"].update(level="underlay", line_width=8, line_alpha=0.5)
-    chart.level("unweighted", "public table, unweighted", dash="dotted")
-    return chart
-
-
-class ChancesFigure(Figure):
-    """The best candidate grids, each with its probability to be drawn."""
-
-    computed = ("bars", "drawn")
-
-    def __init__(self) -> None:
-        self.plot = p = new_figure(
-            "publish-chances", x_range=(0, 1), y_range=(-BEST, 0), x_axis_label="probability of selection"
-        )
-        p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
-        p.yaxis.visible = p.ygrid.visible = False
-        self.bars = empty_source("publish-chances-bars", "y", "name", "chance", "correct")
-        self.drawn = empty_source("publish-chances-drawn", "y", "chance", "text")
-        bars = p.hbar("y", right="chance", height=0.4, source=self.bars, color=BLUE)
-        p.scatter("chance", "y", source=self.drawn, marker="star", size=17, color=ORANGE, line_color="white")
-        look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
-        write(p, "chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
-        _name_bars(p, self.bars, -11)
-        hover(p, [bars], ("", "@name"), ("probability", "@chance{0.00%}"), ("accuracy without noise", "@correct{0.0%}"))
-
-    def show(self, release: Mapping[str, Any]) -> None:
-        """Show the chances of one release."""
-        n, chances = len(release["names"]), release["chances"].tolist()
-        y = [-place - 0.7 for place in range(n)]
-        fill(self.bars, zip(y, release["names"], chances, release["correct"].tolist(), strict=True))
-        fill(self.drawn, [(y[place], release["chance"], "this table") for place in [release["place"]] if place < n])
-        # room for what is written beside the best bar
-        end = max(1.35 * max(chances), 0.001)
-        self.plot.x_range.end = end
-        self.plot.y_range.start = -n - 0.1
+def chances_tables(release: Mapping[str, Any]) -> dict[str, Table]:
+    """Return the tables of the chances of one release."""
+    n, place = len(release["names"]), release["place"]
+    y = np.arange(n) * -1.0 - 0.9
+    bars = {"y": y, "top": y + 0.4, "start": np.zeros(n)}
+    bars |= {"chance": release["chances"], "name": release["names"], "correct": release["correct"]}
+    star = {"y": [y[place] + 0.2], "chance": [release["chance"]], "text": ["this table"]} if place < n else {}
+    return {"bars": bars, **({"drawn": star} if star else {})}
 
 
 # ---- Cards ---------------------------------------------------------------------------------------------------------
@@ -172,7 +131,7 @@ LEFT = 76
 class CostFigure(BandFigure):
     """What a published table costs a classifier against ε, in points of accuracy, beside each table that is drawn."""
 
-    computed = ("gap", "draws")
+    computed = ("curves", "stale", "gap", "draws")
 
     def __init__(self) -> None:
         p = new_figure(
@@ -226,14 +185,13 @@ class CostFigure(BandFigure):
 
     def clear(self, series: str | None = None) -> None:
         super().clear(series)
-        if series is None:
-            self.place_levels({"true": 0.0})
+        self.place_levels({"true": 0.0})
 
 
 STYLE = script("pages/publish/tables.css")
 
 
-class TablesCard(CurvesCard[PublishValues, FirstFacts]):
+class TablesCard(Card[PublishValues, FirstFacts]):
     """Marginals and rows of both tables, and the cost."""
 
     name, title, caption = "tables", "Non-private and synthetic table", text.CAPTIONS["tables"]
@@ -245,6 +203,7 @@ class TablesCard(CurvesCard[PublishValues, FirstFacts]):
         self.rows = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4), stylesheets=[STYLE])
         self.plots = [self.figure.plot, self.marginals.plot]
         self._true: float | None = None
+        self._drawn: Any = None
 
     def content(self) -> list[Any]:
         return [self.marginals.plot, self.rows, self.figure.plot]
@@ -274,13 +233,15 @@ class TablesCard(CurvesCard[PublishValues, FirstFacts]):
         self.show(there, wanted)
         return {result_key: result for result_key, result in there.items() if result_key[1] == WORKER}
 
-    def draws(self, series: str, result: Any) -> np.ndarray:
+    def _costs(self, table: Any) -> np.ndarray:
         assert self._true is not None
-        cost: np.ndarray = 100 * (self._true - result)
+        cost: np.ndarray = 100 * (self._true - table)
         return cost
 
-    def look(self) -> float | None:
-        return self._true
+    def outdate(self, names: set[str]) -> None:
+        if "table" in names:
+            self.figure.outdate("table")
+            self._drawn = None
 
     def prepare(self, values: PublishValues, facts: FirstFacts, now: Results) -> None:
         self._values = values
@@ -291,15 +252,20 @@ class TablesCard(CurvesCard[PublishValues, FirstFacts]):
         """Show what is known at the setting that is chosen."""
         self._true, table, drawn = (here(results, name) for name in ("true", "table", "drawn"))
         known = table is not None and self._true is not None
-        self.figure.show_gap(self._values.epsilon, self.draws("table", table) if known else None, self._values.draw)
+        self.figure.show_gap(self._values.epsilon, self._costs(table) if known else None, self._values.draw)
         if drawn is not None:
             self.marginals.show(drawn)
             self.rows.object = text.tables(drawn, self._values)
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         self._show_here(results)
-        if self._true is not None:
-            super().show(results, wanted)
+        places = [place for series, place in wanted if series == "table" and place != WORKER]
+        there = [place for place in places if ("table", place) in results]
+        drawn = self._true, tuple((place, wanted["table", place]) for place in there)
+        if self._true is not None and self._drawn != drawn:
+            self._drawn = drawn
+            points = {place: self._costs(results["table", place]) for place in there}
+            self.figure.show("table", points, len(there) == len(places))
         self.figure.fit()
 
     def to_pin(self, values: PublishValues, facts: FirstFacts, results: Results) -> Answer | None:
@@ -327,6 +293,7 @@ class TablesCard(CurvesCard[PublishValues, FirstFacts]):
 
     def clear(self) -> None:
         super().clear()
+        self._drawn = None
         self.marginals.clear()
         self.rows.object = ""
 
@@ -334,26 +301,17 @@ class TablesCard(CurvesCard[PublishValues, FirstFacts]):
 class _BesideTrue(CurvesCard[PublishValues, PublishFacts]):
     """Curves with the true table and the majority as level lines."""
 
-    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
-        self.figure.levels["majority"].location = facts.majority
-        self.figure.marker.location = self.marker_x(values)
+    y, levels = Axis("accuracy on test records", share=True), LEVELS
 
-    def marker_x(self, values: PublishValues) -> float:
-        """Return where the chosen setting is on the axis."""
-        return float(values.epsilon)
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        super().show(results, wanted)
+    def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
         true = here(results, "true")
-        if true is not None:
-            self.figure.levels["true"].location = true
-        self.figure.fit()
+        return {"majority": facts.majority} | ({} if true is None else {"true": true})
 
 
 class ModelsCard(_BesideTrue):
     """The published table beside its cells and a linear model, which are trained for the same ε."""
 
-    draw = models_figure
+    plot_name, styles, xlim = "publish-models", STYLES, (EPSILONS[0], EPSILONS[-1])
     name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
@@ -371,7 +329,7 @@ BOTH = ("both", WORKER)
 class ChancesCard(Card[PublishValues, PublishFacts]):
     """Exact probabilities of the exponential mechanism, for the table shown."""
 
-    draw = ChancesFigure
+    draw = chances_figure
     name, title, caption = "chances", "Selection of the grid", text.CAPTIONS["chances"]
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
@@ -382,7 +340,10 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         if (release := here(results, "release")) is not None:
-            self.figure.show(release)
+            self.figure.show(chances_tables(release))
+            # room for what is written beside the best bar
+            self.figure.plot.x_range.update(start=0, end=max(1.35 * max(release["chances"]), 0.001))
+            self.figure.plot.y_range.update(start=-len(release["names"]) - 0.1, end=0)
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         release = here(results, "release")
@@ -392,12 +353,10 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
 class SharesCard(_BesideTrue):
     """Accuracy against the share of ε for the selection, as in Su et al. 2018, Fig. 9."""
 
-    draw = shares_figure
+    plot_name, styles, x_column = "publish-shares", {"table": TABLE}, "publish_share"
+    x, xlim = Axis("share of ε for grid selection", share=True), (0, SHARE_LADDER[-1] + 0.03)
     name, title, caption = "shares", "Allocation of ε", text.CAPTIONS["shares"]
     steps: ClassVar[tuple[float, ...]] = SHARE_LADDER
-
-    def marker_x(self, values: PublishValues) -> float:
-        return float(values.publish_share)
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work: dict[ResultKey, Task] = {("true", WORKER): true_task(values)}
@@ -410,23 +369,23 @@ class SharesCard(_BesideTrue):
 class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):
     """The answer to one question by both methods, beside the private and the unweighted public table."""
 
-    draw = query_figure
+    plot_name, styles, y = "publish-weights-query", WEIGHT_STYLES, Axis("answer (share of records)", share=True)
+    levels: ClassVar[Mapping[str, Style]] = {
+        "truth": Style("private table", EXACT, "dot"),
+        "unweighted": Style("public table, unweighted", REFERENCE, "dot", "dotted"),
+    }
     name, title, caption = "weights-query", "Answers from a weighted public table", text.CAPTIONS["weights-query"]
     controls, stacked = ("publish_query", "publish_lambda"), True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._mask = 0
 
     def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
         return text.refusal(values.dataset, values.publish_query)
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        drawn: np.ndarray = share_meeting(result["patterns"], self._mask)
+        drawn: np.ndarray = share_meeting(result["patterns"], mask_of(self._values.publish_query))
         return drawn
 
-    def look(self) -> int:
-        return self._mask
+    def drawn_of(self, values: PublishValues) -> tuple[str, ...]:
+        return values.publish_query
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         # Algorithm 1 with its λ, the noisy moments with that of the public rule
@@ -439,21 +398,15 @@ class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):
                 work[method, place] = Task(weighted_patterns, arguments)
         return work
 
-    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
-        self._mask = mask_of(values.publish_query)
-        self.figure.marker.location = values.epsilon
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        super().show(results, wanted)
-        if BOTH in results:
-            for level, table in (("truth", "private"), ("unweighted", "public")):
-                self.figure.levels[level].location = float(share_meeting(results[BOTH][table], self._mask))
-        self.figure.fit()
+    def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
+        both, mask = results.get(BOTH), mask_of(values.publish_query)
+        named = {"truth": "private", "unweighted": "public"}
+        return {} if both is None else {name: float(share_meeting(both[of], mask)) for name, of in named.items()}
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
-        private, public = (float(share_meeting(results[BOTH][of], self._mask)) for of in ("private", "public"))
+        levels = self.level_values(values, facts, results)
         found = {method: results.get((method, WORKER)) for method in WEIGHT_METHODS}
         answers = {method: self.draws(method, release) for method, release in found.items() if release is not None}
-        return text.query(values, private, public, answers)
+        return text.query(values, levels["truth"], levels["unweighted"], answers)

@@ -1,12 +1,11 @@
 """What lessons show and name of this page: the plot of an exported step, and figures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.drawing.styles import EXACT, REFERENCE
 from dpml_app.drawing.sweep import Sweep, band, level
 from dpml_app.jobs import Task
@@ -64,9 +63,6 @@ def _answers(settings: PublishSettings) -> Sweep:
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
 
-figure = Figures()
-
-
 def released(s: Any) -> dict[str, Any]:
     """Return what the first published table is."""
     key: tuple[Any, ...] = (*PublishValues.of(s).release_key(s.epsilon), s.seed)
@@ -85,23 +81,38 @@ def answers(s: Any, source: str, epsilon: float | None = None) -> NDArray[np.flo
     return np.asarray(share_meeting(by_pattern, mask_of(s.publish_query)))
 
 
-figure |= {
-    # how many percent a classifier is right for that learns the true table
-    "on-true-table": lambda s: 100 * on_true_table(s.dataset, s.publish_classifier),
-    # how many percent a classifier is right for that learns a published table, mean over tables
-    "on-published-table": lambda s: 100 * float(published(*PublishValues.of(s).table_key(s.epsilon)).mean()),
+def true_accuracy(s: Any) -> float:
+    """Return the accuracy in percent of a classifier trained on the non-private table."""
+    return 100 * on_true_table(s.dataset, s.publish_classifier)
+
+
+def table_accuracy(s: Any) -> float:
+    """Return the mean accuracy in percent of a classifier trained on synthetic tables."""
+    return 100 * float(published(*PublishValues.of(s).table_key(s.epsilon)).mean())
+
+
+def columns_kept(s: Any) -> int:
+    """Return the number of columns that the chosen grid distinguishes."""
+    return sum(bool(level) for level in released(s)["levels"])
+
+
+FIGURES: dict[str, Callable[..., Any]] = {
+    "columns_kept": columns_kept,
+    "on_true_table": true_accuracy,
+    "on_published_table": table_accuracy,
+    "table_cost": lambda s: true_accuracy(s) - table_accuracy(s),
     # how many percent a linear model is right for which is trained with the same ε
     "linear": lambda s: 100 * float(linear(s.dataset, s.relation, s.epsilon, s.publish_draws, s.seed).mean()),
     # how many columns the table has
     "columns": lambda s: len(facts(s.dataset).columns),
-    # how many columns the chosen grid distinguishes
-    "columns-kept": lambda s: sum(bool(level) for level in released(s)["levels"]),
+    # how many columns the chosen grid does not distinguish
+    "columns_lost": lambda s: len(facts(s.dataset).columns) - columns_kept(s),
     # with how many percent the best grid is chosen
-    "chance-of-the-best": lambda s: 100 * float(released(s)["chances"][0]),
+    "chance_of_the_best": lambda s: 100 * float(released(s)["chances"][0]),
     # which place the chosen grid has
-    "place-of-the-chosen": lambda s: int(released(s)["place"]) + 1,
+    "place_of_the_chosen": lambda s: int(released(s)["place"]) + 1,
     # how many percent of records meet what is asked, by a table or by the mean of a method's draws
     "answered": lambda s, source: 100 * float(answers(s, source).mean()),
     # how many points the answers of a method are off, mean over draws
-    "answer-off": lambda s, method: 100 * float(np.abs(answers(s, method) - answers(s, "private")).mean()),
+    "answer_off": lambda s, method: 100 * float(np.abs(answers(s, method) - answers(s, "private")).mean()),
 }

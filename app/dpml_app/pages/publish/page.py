@@ -13,6 +13,7 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
 from dpml_app.data.facts import FirstFacts
 from dpml_app.jobs import Pool
+from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.publish import text
 from dpml_app.pages.publish.compute import (
     PUBLISH_DATASETS,
@@ -24,7 +25,7 @@ from dpml_app.pages.publish.compute import (
     shipped_results,
 )
 from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, SharesCard, TablesCard, WeightsQueryCard
-from dpml_app.pages.publish.lesson import figure, lesson_plot
+from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
 
 
 class PublishControls(Controls):
@@ -37,7 +38,7 @@ class PublishControls(Controls):
     left_out = "which are text"
 
     def beside(self) -> list:
-        again = pmui.Button(label="Show next table", icon=DIE, variant="outlined", **WIDE)
+        again = make_widget(pmui.Button, label="Show next table", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._draw_again)
         return [again, self.add("publish_classifier")]
 
@@ -65,7 +66,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     page_id = "publish"
     title = "Synthetic data"
     settings_kind, values_kind = PublishSettings, PublishValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How useful is a synthetic table at this ε?"
     lead = "Drag <b>ε</b>. Outlines: the non-private table."
     settings: PublishSettings

@@ -1,18 +1,17 @@
 """The figures of the page Feature selection: made once a page, then changed through their data sources alone."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import holoviews as hv
 import numpy as np
 from bokeh.models import NumeralTickFormatter, Range1d
 from bokeh.transform import factor_cmap, factor_mark
 from numpy.typing import NDArray
 
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
-    PLAIN_DIGITS,
     Figure,
     across,
     empty_source,
@@ -21,23 +20,20 @@ from dpml_app.drawing.figure import (
     hover,
     label,
     new_figure,
-    p_range,
-    percent_axis,
-    set_ticks,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, OVERLAY, REFERENCE, VERMILION, style_of
 from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, places, shown_ranks
 from dpml_app.text.phrases import shortened
+from dpml_app.views.frame import Axis, framed, line
+from dpml_app.views.rendered import Table, ViewFigure
 
 SCORE_STYLES = {"count": SELECTOR_STYLES["mask-count"], "mutual_information": SELECTOR_STYLES["mask-mi"]}
 OWN_STYLES = {
     "all": replace(style_of("row-bounded"), label="All features, private"),
     "best": style_of("best-selector", "selector"),
 }
-# height with a legend of one column, which a phone needs
-TALL = 640
 # features with a row of their own
 TOP = 20
 # of the frame's width, the part of the probabilities; the rest is the column of the sample
@@ -52,12 +48,6 @@ OUTCOMES = {
     "wrong": ("x", VERMILION, VERMILION),
     "missed": ("circle", CLEAR, REFERENCE),
 }
-
-
-def one_three(axis, low: int, high: int) -> None:
-    """Label 1 and 3 times powers of ten in plain digits."""
-    ticks = [float(f"{s}e{k}") for k in range(low, high) for s in (1, 3)]
-    set_ticks(axis[0], ticks, f"tick >= 1000 ? {PLAIN_DIGITS} : String(tick)")
 
 
 def sample_rows(scores: NDArray[np.float64], mask: NDArray[np.bool_]) -> list[tuple[int, str, str]]:
@@ -121,7 +111,8 @@ class ChosenFigure(Figure):
         every = p.hbar("row", left=0, right=1, height=1, source=self.rows, alpha=0, **column)
         self.chance = across(p, "height", 0, line_dash="dotted", name="select-blind", **on)
         self.cut = across(p, "width", 1, name="select-cut", **on)
-        legend = PlotLegend(p, 3)
+        # under the names of the rows, so that it ends within a phone
+        legend = PlotLegend(p, 3, location=(-100, 0))
         for kind, style in SCORE_STYLES.items():
             look = {"source": self.rows, "color": style.color, **on}
             p.segment(f"{kind}_low", "row", f"{kind}_high", "row", line_width=3, line_alpha=0.5, **look)
@@ -185,91 +176,44 @@ class ChosenFigure(Figure):
         self.plot.x_range.end = max(self.plot.x_range.end, self.pinned / PART)
 
 
-class CoinsFigure(Figure):
-    """Each feature in a selection of its own, against its score in sensitivities."""
-
-    computed = ("drawn",)
-
-    def __init__(self) -> None:
-        self.drawn = {k: empty_source(f"select-drawn-{k}", "rank", "name", "score", "units", "coin") for k in KINDS}
-        self.plot = p = new_figure(
-            "select-coins",
-            x_axis_type="log",
-            x_range=(0.1, 1e4),
-            y_range=(-0.02, 1.02),
-            x_axis_label="sensitivities above the lowest score (log scale)",
-            y_axis_label="probability of selection",
-        )
-        one_three(p.xaxis, -1, 6)
-        percent_axis(p.yaxis)
-        legend, every = PlotLegend(p, 1, hides=True), []
-        for kind in KINDS:
-            style, source = SCORE_STYLES[kind], self.drawn[kind]
-            line = p.line("units", "coin", source=source, color=style.color, line_width=2.5, level=OVERLAY)
-            look: dict[str, Any] = {"marker": style.marker, "color": style.color, "line_color": "white"}
-            dots = p.scatter("units", "coin", source=source, size=8, level=OVERLAY, **look)
-            every.append(dots)
-            legend.add(style.label, [stroke(style.color), mark(style.marker, style.color)], [line, dots])
-        hover(p, every, ("feature", "@name"), ("sensitivities", "@units{0.0}"), ("probability", "@coin{0.00%}"))
-
-    def show_dataset(self, facts: BinaryFacts) -> None:
-        """Fit the axis to the scores of a data set."""
-        units = [
-            np.ptp(facts.scores[kind]) / min(facts.unit[kind, relation] for relation in ("add-remove", "replace-one"))
-            for kind in KINDS
-        ]
-        self.plot.x_range.update(start=0.08, end=1.5 * max(1.0, *units))
-
-    def show(self, facts: BinaryFacts, relation: str, coins: Mapping[str, NDArray]) -> None:
-        """Show the probabilities of the features at the places that are drawn, best first."""
-        ranks = shown_ranks(facts.n_features)
-        for kind in KINDS:
-            scores = facts.scores[kind]
-            index = places(scores)[ranks]
-            # 0 has no place on a log axis
-            units = np.maximum((scores[index] - scores.min()) / facts.unit[kind, relation], 0.1)
-            table = {"rank": ranks + 1, "name": [facts.names[i] for i in index], "score": scores[index]}
-            self.drawn[kind].data = {**table, "units": units, "coin": coins[kind][index]}
+COINS = ("rank", "name", "score", "units", "coin")
+AT_SCORE = Axis(
+    "sensitivities above the lowest score (log scale)",
+    log=True,
+    ticks=tuple(float(f"{step}e{power}") for power in range(-1, 6) for step in (1, 3)),
+)
 
 
-class AccuracyFigure(BandFigure):
-    """Accuracy against the number of features, between lines that do not depend on it."""
+def coins_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return each feature in a selection of its own, against its score in sensitivities."""
+    layers: list[Any] = []
+    for kind, style in SCORE_STYLES.items():
+        layers.append(line(tables, kind, ("units", "coin"), replace(style, dash="solid")))
+        dots = hv.Scatter(tables[kind], "units", "coin", group=kind, label=style.label)
+        layers.append(dots.opts(**style.dot | {"line_color": "white"}, size=8, tools=["hover"]))
+    return framed(layers, AT_SCORE, Axis("probability of selection", share=True), xlim=(0.1, 1e4), ylim=(-0.02, 1.02))
 
-    def __init__(self) -> None:
-        p = new_figure(
-            "select-accuracy",
-            x_axis_type="log",
-            x_range=(0.8, 100),
-            y_range=(0.4, 1.0),
-            x_axis_label="number of features T (log scale)",
-            y_axis_label="test accuracy",
-        )
-        p.height = TALL
-        one_three(p.xaxis, 0, 4)
-        percent_axis(p.yaxis)
-        super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features")
-        self.reference("non_private", "All features, non-private", "solid")
-        self.reference("majority", "Majority class", "dotted")
-        self._levels: dict[str, float] = {}
 
-    def show_references(self, facts: BinaryFacts, most: int) -> None:
-        """Draw the lines of a data set."""
-        self.plot.x_range.update(start=0.9, end=1.1 * most)
-        low, high = sorted((facts.majority, facts.non_private))
-        self.plot.y_range.update(start=max(0.0, low - 0.12), end=min(1.0, high + 0.05))
-        self._levels = {"majority": facts.majority}
-        self.show_exact(None)
+def coins_figure() -> ViewFigure:
+    """Return the figure of features in a selection of their own."""
+    tips = [("feature", "@name"), ("sensitivities", "@units{0.0}"), ("probability", "@coin{0.00%}")]
+    return ViewFigure("select-coins", coins_view, dict.fromkeys(KINDS, COINS), tips, legend_columns=1)
 
-    def show_exact(self, accuracy: float | None) -> None:
-        """Draw the accuracy of the curves' model on all features without noise, once it is known."""
-        self.place_levels(self._levels if accuracy is None else {**self._levels, "non_private": accuracy})
 
-    def name_methods(self, methods: Collection[str]) -> None:
-        """Show only the chosen methods in the legend, and those of all features."""
-        super().name_methods([*OWN_STYLES, *methods])
+def coins_tables(facts: BinaryFacts, relation: str, coins: Mapping[str, NDArray]) -> dict[str, Table]:
+    """Return the tables of the features at the places that are drawn, best first."""
+    ranks, tables = shown_ranks(facts.n_features), dict[str, Table]()
+    for kind in KINDS:
+        scores = facts.scores[kind]
+        index = places(scores)[ranks]
+        # 0 has no place on a log axis
+        units = np.maximum((scores[index] - scores.min()) / facts.unit[kind, relation], 0.1)
+        table = {"rank": ranks + 1, "name": [facts.names[i] for i in index], "score": scores[index]}
+        tables[kind] = {**table, "units": units, "coin": coins[kind][index]}
+    return tables
 
-    def show(self, series: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
-        """Show a curve; results that do not depend on T are a level line."""
-        if series in OWN_STYLES:
-            points = {x: draws for x in p_range(self.plot) for draws in points.values()}
-        super().show(series, points, complete)
+
+def most_units(facts: BinaryFacts) -> float:
+    """Return the range of the scores of a data set in sensitivities, of the smaller ones."""
+    relations = ("add-remove", "replace-one")
+    return max(1.0, *(np.ptp(facts.scores[k]) / min(facts.unit[k, relation] for relation in relations) for k in KINDS))

@@ -1,18 +1,18 @@
 """The plot and the figures of the page Feature selection in lessons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
 from dpml_app.drawing.styles import style_of
 from dpml_app.drawing.sweep import Line, Sweep, band
 from dpml_app.pages.select import compute
 from dpml_app.pages.select.compute import SelectSettings, SelectValues
 from dpml_app.settings import EPSILONS
+from dpml_app.text import phrases
 
 
 def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sweep:
@@ -42,36 +42,37 @@ def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sw
     return Sweep(title, "ε", EPSILONS, settings.epsilon, lines, percent=True)
 
 
-figure = Figures()
-
-
-@figure
-def span(s: Any, kind: str) -> float:
+def span(s: Any, score: str) -> float:
     """Return how far the best feature's score is from the worst."""
-    return float(np.ptp(measures.facts(s.dataset).scores[kind]))
+    return float(np.ptp(measures.facts(s.dataset).scores[score]))
 
 
-@figure
-def step(s: Any, kind: str) -> float:
+def step(s: Any, score: str) -> float:
     """Return by how much one record moves a score at most."""
-    return float(measures.facts(s.dataset).unit[kind, s.relation])
+    return float(measures.facts(s.dataset).unit[score, s.relation])
 
 
-@figure
-def chosen(s: Any, chosen_by: str, judged_by: str) -> float:
+def chosen(s: Any, by: str, judged_by: str) -> float:
     """Return how many of the T best features by one score a selection by another has on average."""
     spent = s.epsilon * s.selection_share
-    p = compute.inclusion(s.dataset, chosen_by, s.select_calibration, s.relation, spent, s.n_features)
+    p = compute.inclusion(s.dataset, by, s.select_calibration, s.relation, spent, s.n_features)
     return compute.expected_best(measures.facts(s.dataset).scores[judged_by], p, s.n_features)
 
 
-figure |= {
-    # the number of sensitivities between the best and the worst feature
-    "steps": lambda s, kind: span(s, kind) / step(s, kind),
+def steps(s: Any, score: str) -> float:
+    """Return the number of sensitivities between the best and the worst feature."""
+    return span(s, score) / step(s, score)
+
+
+FIGURES: dict[str, Callable[..., Any]] = {
+    **{each.__name__: each for each in (span, step, chosen)},
+    # the number of sensitivities between the best and the worst feature, as the page writes it
+    "steps": lambda s, score: phrases.number(steps(s, score)),
+    "steps_ratio": lambda s, score, other: steps(s, score) / steps(s, other),
     # how many of the T best features a random selection has on average
-    "chosen-blindly": lambda s: s.n_features**2 / measures.facts(s.dataset).n_features,
+    "chosen_blindly": lambda s: s.n_features**2 / measures.facts(s.dataset).n_features,
     # accuracy in percent of a classifier on the features of a selector
-    "accuracy-of": lambda s, selector: (
+    "accuracy_of": lambda s, selector: (
         100 * float(compute.accuracy(*SelectValues.of(s).accuracy_key(selector, s.n_features)).mean())
     ),
 }

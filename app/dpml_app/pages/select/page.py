@@ -4,23 +4,34 @@ The server answers every change with the exact probabilities and one sample. Wor
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import panel_material_ui as pmui
 
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.card_page import CardPage
-from dpml_app.core.curves_card import CurvesCard
+from dpml_app.core.curves_card import FAR, CurvesCard
 from dpml_app.core.widgets import COLUMNS, DIE, WIDE, Controls
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.jobs import Task
+from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.select import compute, text
-from dpml_app.pages.select.compute import KINDS, SelectSettings, SelectValues, expected_best, places
-from dpml_app.pages.select.figures import SCORE_STYLES, TOP, AccuracyFigure, ChosenFigure, CoinsFigure
-from dpml_app.pages.select.lesson import figure, lesson_plot
+from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, SelectSettings, SelectValues, expected_best, places
+from dpml_app.pages.select.figures import (
+    OWN_STYLES,
+    SCORE_STYLES,
+    TOP,
+    ChosenFigure,
+    coins_figure,
+    coins_tables,
+    most_units,
+)
+from dpml_app.pages.select.lesson import FIGURES, lesson_plot
+from dpml_app.views.frame import AXES
 
 
 class SelectControls(Controls):
@@ -36,7 +47,7 @@ class SelectControls(Controls):
     def in_cards(self) -> None:
         self.add("n_features")
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
-        again = pmui.Button(label="Resample set", icon=DIE, variant="outlined", **WIDE)
+        again = make_widget(pmui.Button, label="Resample set", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._resample)
         self.widgets["select_draw"] = again
         self.add("select_calibration", pmui.RadioBoxGroup)
@@ -89,19 +100,19 @@ class ChosenCard(Card[SelectValues, BinaryFacts]):
 class CoinsCard(Card[SelectValues, BinaryFacts]):
     """Each feature in a selection of its own."""
 
-    draw = CoinsFigure
+    draw = coins_figure
     name, title, caption = "coins", "Score against sensitivity", text.CAPTIONS["coins"]
     controls = ("select_calibration",)
 
     def lay_out(self, facts: BinaryFacts) -> None:
-        self.figure.show_dataset(facts)
+        self.figure.plot.x_range.update(start=0.08, end=1.5 * most_units(facts))
 
     def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         setting = values.select_calibration, *values.selection_key()
         return {(kind, IMMEDIATE): Task(compute.coins, (values.dataset, kind, *setting)) for kind in KINDS}
 
     def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
-        self.figure.show(facts, values.relation, {kind: now[kind, IMMEDIATE] for kind in KINDS})
+        self.figure.show(coins_tables(facts, values.relation, {kind: now[kind, IMMEDIATE] for kind in KINDS}))
 
     def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
         return text.coins_readout(facts, values, {kind: results[kind, IMMEDIATE] for kind in KINDS})
@@ -110,12 +121,20 @@ class CoinsCard(Card[SelectValues, BinaryFacts]):
 class AccuracyCard(CurvesCard[SelectValues, BinaryFacts]):
     """Every chosen method over T, beside the results that do not depend on it."""
 
-    draw = AccuracyFigure
+    plot_name, x_column, x = "select-accuracy", "n_features", AXES["n_features"]
+    levels: ClassVar[Mapping[str, Style]] = {
+        "non_private": Style("All features, non-private", REFERENCE, "dot"),
+        "majority": Style("Majority class", REFERENCE, "dot", "dotted"),
+    }
     name, title, caption = "accuracy", "Accuracy by number of features", text.CAPTIONS["accuracy"]
     controls = ("select_methods",)
 
     def lay_out(self, facts: BinaryFacts) -> None:
-        self.figure.show_references(facts, compute.selector_ladder(facts.n_features)[-1])
+        self._most = 1.1 * compute.selector_ladder(facts.n_features)[-1]
+
+    def shown(self, values: SelectValues, facts: BinaryFacts) -> dict[str, Style]:
+        chosen = {method: style for method, style in SELECTOR_STYLES.items() if method in values.select_methods}
+        return {**chosen, **OWN_STYLES}
 
     def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         data, runs = (values.dataset, values.relation), (values.draws, values.seed)
@@ -132,13 +151,17 @@ class AccuracyCard(CurvesCard[SelectValues, BinaryFacts]):
         }
 
     def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
-        self.figure.name_methods(values.select_methods)
-        self.figure.marker.location = values.n_features
+        super().prepare(values, facts, now)
+        self.figure.plot.x_range.update(start=0.9, end=self._most)
 
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+    def series(self, results: Results) -> dict[str, dict[float, Any]]:
+        found = {name: dict(points) for name, points in super().series(results).items()}
+        # what does not depend on T is a level line
+        return {name: dict.fromkeys(FAR, points[0]) if name in OWN_STYLES else points for name, points in found.items()}
+
+    def level_values(self, values: SelectValues, facts: BinaryFacts, results: Results) -> dict[str, float]:
         exact = here(results, text.WITHOUT)
-        self.figure.show_exact(None if exact is None else float(exact[0]))
-        super().show(results, wanted)
+        return {"majority": facts.majority} | ({} if exact is None else {"non_private": float(exact[0])})
 
     def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
         by_method: dict[str, dict[Any, Any]] = {}
@@ -153,7 +176,7 @@ class SelectPage(CardPage[SelectValues, BinaryFacts]):
     page_id = "select"
     title = "Feature selection"
     settings_kind, values_kind = SelectSettings, SelectValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "Which features does private selection keep?"
     lead = "Drag <b>T</b>, the number of selected features."
     settings: SelectSettings

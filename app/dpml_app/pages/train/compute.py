@@ -55,6 +55,8 @@ from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_priva
 from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml.sweep import standard_study
 from dpml_app.core.values import DatasetValues, declared_by
+from dpml_app.data import default_study
+from dpml_app.data.default_study import DRAWS, default_needed, default_runs, non_private
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
@@ -190,7 +192,7 @@ METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
 # shown whatever the family: the default classifier, peers, whose results are recorded and not made here, and
 # methods that were registered by others, which their study measures
 DEFAULTS = {
-    each.key: Method(each, most_draws=20 if each.target else None)
+    each.key: Method(each, most_draws=(DRAWS if each.key == "auto" else 20) if each.target else None)
     for each in registry.of_family("classifier")
     if each.key not in CHOSEN and (each.study or not each.target)
 }
@@ -633,13 +635,20 @@ def lambda_without_noise(name: str, reg_lambda: float) -> dict[str, FloatArray]:
 
 
 def measured(method: str, values: TrainValues, epsilon: float, *, auc: bool = False) -> Task:
-    """Return the task of a method's accuracies at ε, with the settings in `values`."""
+    """Return the task of a method's accuracies at ε, with the settings in `values`.
+
+    The default classifier's is the study that other pages show as well.
+    """
+    if method == "auto" and not auc:
+        return Task(default_runs, (values.dataset, values.relation, epsilon, values.seed))
     common = values.dataset, method, values.relation, epsilon, values.options(method)
     return Task(measure, (*common, EVERY[method].draws(values.draws), values.seed, auc))
 
 
 def without_privacy(method: str, values: TrainValues, *, auc: bool = False) -> Task:
     """Return the task of what a method reaches without noise: one draw, for all are alike."""
+    if method == "auto" and not auc:
+        return Task(non_private, (values.dataset, values.relation))
     return measured(method, replace(values, draws=1), EXACT, auc=auc)
 
 
@@ -791,10 +800,12 @@ read_own = partial(read_shipped, SHIPPED)
 
 
 def shipped_tasks(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, list[Task]]:
-    """Return what ships: of each method that the page opens with, the task without privacy and those at each ε."""
+    """Return what ships: of each naive Bayes that the page opens with, the task without noise and those at each ε."""
     values = TrainValues.of(TrainSettings(dataset=name))
-    methods = (*values.train_begin, *values.train_methods)
-    return {m: [without_privacy(m, values), *(measured(m, values, epsilon) for epsilon in epsilons)] for m in methods}
+    return {
+        m: [without_privacy(m, values), *(measured(m, values, epsilon) for epsilon in epsilons)]
+        for m in values.train_methods
+    }
 
 
 def shipped_facts(name: str) -> TrainFacts | None:
@@ -806,15 +817,11 @@ def shipped_facts(name: str) -> TrainFacts | None:
 @cache
 def shipped_results(name: str) -> dict[Task, Any]:
     """Return what ships of a data set, by the tasks that would compute it."""
-    kept = read_own(name)
-    if not kept:
-        return {}
-    records = kept["facts"]["n_test"]
-    return {
-        task: {"accuracy": np.array(hits) / records}
-        for method, asked in shipped_tasks(name).items()
-        for task, hits in zip(asked, kept["hits"][method], strict=True)
-    }
+    kept, results = read_own(name), dict(default_study.shipped_results(name))
+    for method, tasks in shipped_tasks(name).items() if kept else ():
+        for task, hits in zip(tasks, kept["hits"][method], strict=True):
+            results[task] = {"accuracy": np.array(hits) / kept["facts"]["n_test"]}
+    return results
 
 
 def make_shipped(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
@@ -876,11 +883,23 @@ def _standard_table(name: str) -> pd.DataFrame:
     return standard_study(name).table
 
 
+def _with_default(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Name the method and setting of each row; give the default classifier the accuracy that all pages show."""
+    named = []
+    for row in rows:
+        own: dict[str, Any] = {"method": method_of(row), "setting": setting_of(row)}
+        if row["study"] == "auto":
+            task = Task(default_runs, (name, MAPPED_RELATION, row["epsilon"], default_study.SEED))
+            runs = default_study.result_of(task)["accuracy"]
+            own |= {"mean": float(runs.mean()), "se": float(runs.std(ddof=1) / np.sqrt(len(runs)))}
+        named.append({**row, **own})
+    return named
+
+
 def map_cells(name: str) -> dict[str, list[Any]]:
     """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose."""
-    standing = standings(_standard_table(name))
-    standing["method"] = [method_of(row) for row in standing.to_dict("records")]
-    standing["setting"] = [setting_of(row) for row in standing.to_dict("records")]
+    found = standings(_standard_table(name))
+    standing = pd.DataFrame(_with_default(found.to_dict("records"), name), index=found.index)
     chosen = standing.loc[standing.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
     order = {method: place for place, method in enumerate(MAPPED_METHODS.values())}
     chosen = chosen.assign(place=chosen["method"].map(order)).sort_values(["epsilon", "place"])
@@ -890,11 +909,12 @@ def map_cells(name: str) -> dict[str, list[Any]]:
 
 def best_by_epsilon(name: str) -> list[dict[str, Any]]:
     """Return what is best at each ε, with how sure that is, a row for each."""
-    rows = frontier(_standard_table(name), rng=np.random.default_rng(0)).to_dict("records")
-    return [{**row, "method": method_of(row), "setting": setting_of(row)} for row in rows]
+    return _with_default(frontier(_standard_table(name), rng=np.random.default_rng(0)).to_dict("records"), name)
 
 
 def needed_by_best(name: str, target: float) -> tuple[NeededEpsilon, str]:
     """Return which ε the best needs to reach an accuracy, and which method that is."""
     [row] = best_needed(_standard_table(name), target).to_dict("records")
+    if row["study"] == "auto":
+        return default_needed(name, target), method_of(row)
     return NeededEpsilon(row["epsilon"], row["low"], row["high"]), method_of(row)

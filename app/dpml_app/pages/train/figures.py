@@ -1,16 +1,14 @@
 """Draw the accuracy of private classifiers: the cards of the Classifiers page and their figures."""
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import holoviews as hv
 import numpy as np
 from bokeh.models import (
-    Axis,
     ColorBar,
-    ColumnDataSource,
     CustomJS,
     FactorRange,
     LinearColorMapper,
@@ -22,25 +20,21 @@ from bokeh.palettes import Viridis256
 from dpml.sweep import STANDARD
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, Number, ResultKey, Results, here, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.drawing.band import BandFigure, spread
+from dpml_app.drawing.band import spread
 from dpml_app.drawing.figure import (
     FONT,
     LAYOUT,
-    PLAIN_DIGITS,
     Figure,
     across,
     edges,
     empty_source,
-    epsilon_axis,
     fill,
     follow_ground,
     hover,
     new_figure,
     over_epsilon,
-    percent_axis,
     run_script,
     script,
-    set_ticks,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark
@@ -94,6 +88,9 @@ from dpml_app.pages.train.compute import (
 from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws, needed_in_words, peer_words
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import interval, percent, points
+from dpml_app.views.curve import curve_figure, curve_table
+from dpml_app.views.frame import Axis
+from dpml_app.views.rendered import Table
 
 
 def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[str, Style]:
@@ -206,10 +203,10 @@ class MethodsFigure(Figure):
             "strikes": self.strikes,
             "names": names.glyph,
             "shares": shares.glyph,
+            "font": FONT,
+            "right": RIGHT,
         }
-        fit = run_script(
-            script("pages/train/methods_figure.js").replace("FONT", FONT).replace("RIGHT", str(RIGHT)), arguments, rows
-        )
+        fit = run_script(script("pages/train/methods_figure.js"), arguments, rows)
         for model, names in ((p, ("inner_width", "inner_height")), (p.x_range, ("start", "end"))):
             for name in names:
                 model.js_on_change(name, fit)
@@ -273,25 +270,7 @@ MEASURED = {
 }
 
 
-def share_figure(
-    name: str,
-    styles: Mapping[str, Style],
-    references: Mapping[str, tuple[str, str]],
-    *,
-    columns: int = 2,
-    **options: Any,
-) -> BandFigure:
-    """Return a figure of accuracies; of each level line label and dash are given, and `options` are for the plot."""
-    look = {"x_axis_type": "log", "y_axis_label": MEASURED["accuracy"], **options}
-    p = new_figure(name, y_range=(0.3, 1.0), **look)
-    percent_axis(p.yaxis)
-    chart = BandFigure(p, styles, columns=columns, marks=True, dots=True, deferred=True)
-    for key, (label, dash) in references.items():
-        chart.level(key, label, dash=dash)
-    return chart
-
-
-def label_measure(axis: Axis, values: TrainValues) -> None:
+def label_measure(axis: Any, values: TrainValues) -> None:
     """Say on an axis what the methods are measured by."""
     if axis.axis_label != MEASURED[values.train_measure]:
         axis.axis_label = MEASURED[values.train_measure]
@@ -314,73 +293,15 @@ class TrainCard(Card[TrainValues, TrainFacts]):
 
 
 class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
-    """A card of lines with bands; a subclass says which series there are and what they look like."""
+    """A card of accuracies with bands, and of level lines that the facts name."""
 
-    figures: list[BandFigure]
-    # whether the axis follows the curves where a place is chosen, too
-    fitted: ClassVar[bool] = False
+    y = Axis(MEASURED["accuracy"], share=True)
+    column = "accuracy"
+    look: ClassVar[Mapping[str, Any]] = {"marks": True}
+    levels: ClassVar[Mapping[str, Style]] = {}
 
-    def __init__(self, *figures: BandFigure):
-        super().__init__(*figures)
-        self._measure = "accuracy"
-        self._at: float | None = None
-
-    @abstractmethod
-    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        """Return the look of the series that are shown."""
-
-    def levels(self, values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
-        """Return the level lines."""
-        return facts.accuracy
-
-    def measure(self, values: TrainValues) -> str:
-        """Return which measure of a result is shown where the series does not say it."""
-        return "accuracy"
-
-    def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
-        """Return the place on the axis that is chosen, if one can be chosen."""
-        return None
-
-    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        styles, at = self.styles(values, facts), self.at(values, facts)
-        self._at = at
-        self._measure = self.measure(values)
-        for f in self.figures:
-            f.restyle(styles)
-            f.place_levels(self.levels(values, facts) if f is self.figures[0] else {})
-            f.marker.location = at
-            for series in f.curves:
-                result = here(now, series)
-                if at is None:
-                    f.clear_now(series)
-                elif result is None:
-                    f.outdate_now(series)
-                else:
-                    f.show_now(series, at, self.draws(series, result))
-        if len(self.figures) == 1:
-            self.figures[0].make_room()
-        # a dot that has not come yet must not move the axis
-        start = 0.3 if len(facts.classes) == 2 else 0.0  # a guess among more classes is right less often
-        if at is not None and not self.fitted and self.figures[0].plot.y_range.start != start:
-            self.figures[0].plot.y_range.update(start=start, end=1.0)
-
-    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        return result[self._measure]
-
-    def look(self) -> str:
-        return self._measure
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        super().show(results, wanted)
-        for f in self.figures:
-            for series in f.curves:
-                if (series, WORKER) in results and self._at is not None:
-                    f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
-        if self._at is None or self.fitted:
-            self.figures[0].fit()
-
-    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        return self.ranking(results, IMMEDIATE)
+    def level_values(self, values: TrainValues, facts: TrainFacts, results: Results) -> Mapping[str, float]:
+        return {name: value for name, value in levels(values, facts).items() if name in self.levels}
 
     def ranking(self, results: Results, at: Any) -> str:
         """Return the means of the series at one place, best first, each with the range of 90 % of its draws.
@@ -388,25 +309,12 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
         At IMMEDIATE those that are slow are in it, too.
         """
         ranked = []
-        for f in self.figures[:1]:
-            for series in f.curves:
-                result_key = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
-                if result_key in results:
-                    draws = self.draws(series, results[result_key])
-                    text = f"{f.items[series].label.value} <b>{percent(draws.mean())}</b>"
-                    ranked.append((draws.mean(), f"{text} ({interval(draws)})"))
+        for series, style in self._styles.items():
+            result = here(results, series) if at == IMMEDIATE else results.get((series, at))
+            if result is not None:
+                draws = self.draws(series, result)
+                ranked.append((draws.mean(), f"{style.label} <b>{percent(draws.mean())}</b> ({interval(draws)})"))
         return ", ".join(text for _mean, text in sorted(ranked, reverse=True))
-
-    def clear(self) -> None:
-        super().clear()
-        for f in self.figures:
-            f.place_levels({})
-            f.marker.location = None
-
-
-def every_style() -> dict[str, Style]:
-    """Return the look of every method of either family before a data set is chosen."""
-    return {name: method.look for name, method in EVERY.items()}
 
 
 # of the series of a method's level
@@ -669,10 +577,10 @@ class BestCard(TrainCard):
 
 TRUE = "vaidya-true"
 REFERENCES = {
-    "table": ("Non-private, table", "solid"),
-    "binary": ("Non-private, binary", "dotdash"),
-    "logistic": ("Non-private, logistic", "dashed"),
-    "majority": ("Majority-class baseline", "dotted"),
+    "table": Style("Non-private, table", REFERENCE, "dot"),
+    "binary": Style("Non-private, binary", REFERENCE, "dot", "dotdash"),
+    "logistic": Style("Non-private, logistic", REFERENCE, "dot", "dashed"),
+    "majority": Style("Majority-class baseline", REFERENCE, "dot", "dotted"),
 }
 
 
@@ -681,24 +589,19 @@ class AccuracyCard(BandCard):
 
     name, title = "accuracy", "Accuracy against ε"
     wide, families = True, ("naive-bayes", "linear")
+    plot_name, xlim, levels = "train-accuracy", (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15), REFERENCES
 
-    def __init__(self):
-        ends = EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15
-        looks = {**every_style(), TRUE: VAIDYA_TRUE}
-        super().__init__(share_figure("train-accuracy", looks, REFERENCES, x_range=ends))
-        epsilon_axis(self.figure.plot)
-
-    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+    def shown(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts, values.train_noise)
         if "vaidya" in looks and private("vaidya", facts):
             looks[TRUE] = VAIDYA_TRUE
         return looks
 
-    def measure(self, values: TrainValues) -> str:
-        return values.train_measure
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        return result[self._values.train_measure]
 
-    def levels(self, values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
-        return levels(values, facts)
+    def drawn_of(self, values: TrainValues) -> str:
+        return values.train_measure
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         return nothing_to_compare(values, facts)
@@ -720,7 +623,6 @@ class AccuracyCard(BandCard):
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        self.figure.marker.location = values.epsilon
         label_measure(self.figure.plot.yaxis[0], values)
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
@@ -742,26 +644,32 @@ class ThresholdCard(BandCard):
 
     name, title = "threshold", "Threshold of Algorithm 1"
     controls = ("threshold_percentile",)
-    # accuracy moves little with the threshold
-    fitted = True
+    plot_name, styles = "train-threshold", {"accuracy": ACCURACY}
+    x, xlim, x_column = Axis("threshold (percentile of the noise)"), (49, 100), "threshold_percentile"
+    with_chosen = True
+    look: ClassVar[Mapping[str, Any]] = {"marks": True, "height": 360}
+    levels: ClassVar[Mapping[str, Style]] = {
+        "binary": Style("Non-private", REFERENCE, "dot", "dotdash"),
+        "majority": REFERENCES["majority"],
+    }
 
-    def __init__(self):
-        options: Any = {"x_axis_type": "linear", "x_axis_label": "threshold (percentile of the noise)"}
-        options |= {"x_range": (49, 100), "y_axis_label": "accuracy on test records"}
-        levels = {"binary": ("Non-private", "dotdash"), "majority": ("Majority-class baseline", "dotted")}
-        top = share_figure("train-threshold", {"accuracy": ACCURACY}, levels, **options)
-        options |= {"x_range": top.plot.x_range, "y_axis_label": "share of features"}
-        bottom = share_figure("train-silenced", SILENCED, {}, columns=1, **options)
-        bottom.plot.y_range.update(start=-0.02, end=1.02)
-        for f in (top, bottom):
-            f.plot.height = 360
-        super().__init__(top, bottom)
+    def __init__(self) -> None:
+        super().__init__()
+        look: Any = {"look": {"xlim": self.xlim, "ylim": (-0.02, 1.02)}, "legend_columns": 1, **self.look}
+        y = Axis("share of features", share=True)
+        self.silenced = curve_figure("train-silenced", self.x, y, SILENCED, {}, column=self.x_column, **look)
+        self.figures, self.plots = [self.figure, self.silenced], [self.figure.plot, self.silenced.plot]
 
-    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        return {"accuracy": ACCURACY, **SILENCED}
+    def content(self) -> list[Any]:
+        return [self.pane, self.silenced.plot]
 
-    def at(self, values: TrainValues, facts: TrainFacts) -> float:
-        return values.threshold_percentile
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        before = self._seen
+        super().show(results, wanted)
+        places = {x: result for (series, x), result in results.items() if series == "on" and x != IMMEDIATE}
+        if self._seen is not before:
+            points = {series: {x: result[series] for x, result in places.items()} for series in SILENCED}
+            self.silenced.show({s: curve_table(each, SILENCED[s].label, self.x_column) for s, each in points.items()})
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         return result[series]
@@ -796,7 +704,8 @@ PLAIN = "plain"
 RULES = {method: f"rule:{method}" for method in NOISY}
 # two a decade, so that the curves do not take long
 LAMBDA_STEPS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 9))
-MARKS = ("x", "y", "low", "high", "label", "what")
+MARKS = ("x", "y", "low", "end", "high", "label")
+WHATS = {"rule": ("λ of the public rule", "diamond"), "best": ("best λ tried (not private)", "star")}
 
 
 def best_of(results: Results, series: str) -> tuple[float, float] | None:
@@ -808,9 +717,18 @@ def best_of(results: Results, series: str) -> tuple[float, float] | None:
     return best, float(means[best])
 
 
-def _looks() -> dict[str, Style]:
-    noisy = {name: every_style()[name] for name in NOISY}
-    return {**noisy, PLAIN: Style("Without noise", REFERENCE, "dot", "dotted")}
+def _marks(tables: Mapping[str, Table]) -> list[Any]:
+    """Return the marks of each method at the λ of the public rule, and at the best one that was tried."""
+    layers: list[Any] = []
+    for what, (label, marker) in WHATS.items():
+        for method in NOISY:
+            named: dict[str, Any] = {"group": f"{what}-{method}", "label": label}
+            table, color = tables[f"{what}-{method}"], LINEAR[method].look.color
+            bar = hv.Segments(table, ["x", "low", "end", "high"], **named)
+            dot = hv.Points(table, ["x", "y"], **named)
+            dot = dot.opts(marker=marker, size=17, fill_alpha=0.25, color=color, line_width=2, tools=["hover"])
+            layers += [bar.opts(color=color, line_width=2), dot]
+    return layers
 
 
 class LambdaCard(BandCard):
@@ -818,37 +736,21 @@ class LambdaCard(BandCard):
 
     name, title = "lambda", "Regularisation λ: bias and noise"
     families = ("linear",)
+    plot_name, x_column, with_chosen = "train-lambda", "reg_lambda", True
+    x = Axis("← more noise      λ (log scale)      more bias →", log=True, ticks=LAMBDA_STEPS[::2])
+    xlim = (LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3)
+    styles: ClassVar[Mapping[str, Style]] = {
+        **{name: EVERY[name].look for name in NOISY},
+        PLAIN: Style("Without noise", REFERENCE, "dot", "dotted"),
+    }
+    levels: ClassVar[Mapping[str, Style]] = {"majority": replace(REFERENCES["majority"], dash="dotdash")}
+    look: ClassVar[Mapping[str, Any]] = {
+        "marks": True,
+        "more": _marks,
+        "more_columns": {f"{what}-{method}": MARKS for what in WHATS for method in NOISY},
+    }
 
-    def __init__(self):
-        looks = _looks()
-        ends = LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3
-        axis: Any = {"x_range": ends, "x_axis_label": "← more noise      λ (log scale)      more bias →"}
-        figure = share_figure(
-            "train-lambda", looks, {"majority": ("Majority-class baseline", "dotdash")}, columns=1, **axis
-        )
-        set_ticks(figure.plot.xaxis[0], LAMBDA_STEPS[::2], PLAIN_DIGITS, figure.plot.xgrid[0])
-        self.marks: dict[str, dict[str, ColumnDataSource]] = {}
-        drawn = []
-        for key, label, marker in (
-            ("rule", "λ of the public rule", "diamond"),
-            ("best", "best λ tried (not private)", "star"),
-        ):
-            # a source for each colour: Bokeh 3.9 now and then paints an overlay with fewer colours than rows
-            self.marks[key] = {m: empty_source(f"train-lambda-{key}-{m}", *MARKS) for m in NOISY}
-            shown = []
-            for method, source in self.marks[key].items():
-                look = {"source": source, "color": looks[method].color, "level": OVERLAY, "line_width": 2}
-                shown.append(figure.plot.segment("x", "low", "x", "high", **look))
-                drawn.append(figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look))
-                shown.append(drawn[-1])
-            figure.legend.add(label, [mark(marker, REFERENCE, fill_alpha=0.25, line_width=2)], shown)
-        hover(figure.plot, drawn, ("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}"))
-        super().__init__(figure)
-
-    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        return _looks()
-
-    def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
+    def at(self, values: TrainValues) -> float | None:
         return None if values.train_lambda == RULE else values.train_lambda
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
@@ -869,29 +771,16 @@ class LambdaCard(BandCard):
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         super().prepare(values, facts, now)
         self._rules = {m: public_lambda(values.dataset, m, values.epsilon, values.relation) for m in NOISY}
-        self._mark_rules(now)
-        self._mark("best", {}, "")
 
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        super().show(results, wanted)
-        self._mark_rules(results)
-        best = {m: pair for m in NOISY if (pair := best_of(results, m))}
-        self._mark("best", {m: (x, y, y, y) for m, (x, y) in best.items()}, "best λ tried (not private)")
-
-    def _mark_rules(self, results: Results) -> None:
-        marks = {}
+    def more(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Table]:
+        tables: dict[str, Table] = {}
         for m in NOISY:
-            result = here(results, RULES[m])
-            if result is not None:
-                low, high = np.quantile(result["accuracy"], [0.05, 0.95])
-                marks[m] = self._rules[m], result["accuracy"].mean(), low, high
-        self._mark("rule", marks, "λ of the public rule")
-
-    def _mark(self, key: str, marks: Mapping[str, tuple], what: str) -> None:
-        for method, source in self.marks[key].items():
-            row = [(*marks[method], LINEAR[method].look.label, what)] if method in marks else []
-            if row != list(zip(*source.data.values(), strict=True)):
-                fill(source, row)
+            rule, best = here(results, RULES[m]), best_of(results, m)
+            if rule is not None:
+                tables[f"rule-{m}"] = _mark(m, self._rules[m], *spread(rule["accuracy"]))
+            if best is not None:
+                tables[f"best-{m}"] = _mark(m, *best, best[1], best[1])
+        return tables
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         sentences = []
@@ -915,7 +804,7 @@ class LambdaCard(BandCard):
         at = f" At λ = {values.train_lambda:g}: {chosen}." if values.train_lambda != RULE and chosen else ""
         return f"At ε = {values.epsilon:g}. {'. '.join(sentences)}.{at}"
 
-    def clear(self) -> None:
-        super().clear()
-        for key in self.marks:
-            self._mark(key, {}, "")
+
+def _mark(method: str, x: float, y: float, low: float, high: float) -> Table:
+    row = (x, y, low, x, high, LINEAR[method].look.label)
+    return {column: [value] for column, value in zip(MARKS, row, strict=True)}

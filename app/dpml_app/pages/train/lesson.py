@@ -1,11 +1,11 @@
 """What lessons show and name of this page: the plot of an exported step, and figures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
+from dpml_app.data.default_study import result_of
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep, band, level
 from dpml_app.pages.train.compute import (
@@ -36,7 +36,7 @@ def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Swe
     shown = trained_methods(values, known)
     tasks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
     lines = [
-        band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks[method]])
+        band(look, [100 * result_of(task)["accuracy"] for task in tasks[method]])
         for method, look in styles(shown, known, values.train_noise).items()
     ]
     lines.append(level("Majority-class baseline", 100 * known.majority, len(SWEEP_EPSILONS)))
@@ -72,36 +72,33 @@ def _against_threshold(settings: TrainSettings) -> Sweep:
     return Sweep(TITLE.format(known.title), name, PERCENTILES, chosen, lines, percent=True, log=False)
 
 
-figure = Figures()
-
-
 def _silenced(s: Any) -> dict[str, Any]:
     return nb_silenced(s.dataset, s.relation, s.epsilon, s.threshold_percentile, s.draws, s.seed)
 
 
-@figure
 def trained(s: Any, method: str) -> float:
     """Return how many percent a method of "Which model?" is right for, mean over draws."""
     task = measured(method, TrainValues.of(s), s.epsilon)
-    return 100 * float(task.function(*task.arguments)["accuracy"].mean())
+    return 100 * float(result_of(task)["accuracy"].mean())
 
 
-@figure
 def without_noise(s: Any) -> float:
     """Return how many percent logistic regression is right for without noise, at the step's λ."""
     return 100 * float(lambda_without_noise(s.dataset, s.train_lambda)["accuracy"].mean())
 
 
-@figure
 def naive_bayes_without_privacy(s: Any) -> float:
     """Return how many percent naive Bayes without privacy is right for."""
     known = nb_facts(s.dataset).accuracy
     return 100 * max(known.get("table", 0.0), known["binary"])
 
 
-figure |= {
+FIGURES: dict[str, Callable[..., Any]] = {
+    **{each.__name__: each for each in (trained, without_noise, naive_bayes_without_privacy)},
+    # by how many percentage points noise lowers the accuracy of logistic regression
+    "noise_cost": lambda s, method: without_noise(s) - trained(s, method),
     # how many percent Algorithm 1 of Antonova (2016) is right for, mean over draws
     "thresholded": lambda s: 100 * float(_silenced(s)["accuracy"].mean()),
     # of how many features Algorithm 1 raises the counts of all classes to the threshold, mean over draws
-    "raised-for-all": lambda s: measures.facts(s.dataset).n_features * float(_silenced(s)["on"].mean()),
+    "raised_for_all": lambda s: measures.facts(s.dataset).n_features * float(_silenced(s)["on"].mean()),
 }

@@ -7,11 +7,11 @@ const put = (model, values) => {
 }
 const pen = document.createElement("canvas").getContext("2d")
 // Present writes larger
-pen.font = `${document.body.classList.contains("presenting") ? 21 : 15}px FONT`
+pen.font = `${document.body.classList.contains("presenting") ? 21 : 15}px ${font}`
 const lengths = Array.from(rows.data.method, (name) => pen.measureText(name).width)
 const heading = Array.from(words.data.text, (text, i) => words.data.role[i] === "heading" ? pen.measureText(text).width : 0)
 const up = narrow ? -21 : 0
-put(plot, {min_border_left: narrow ? 10 : Math.ceil(Math.max(110, ...lengths, ...heading)) + 24, min_border_right: narrow ? 10 : RIGHT})
+put(plot, {min_border_left: narrow ? 10 : Math.ceil(Math.max(110, ...lengths, ...heading)) + 24, min_border_right: narrow ? 10 : right})
 // a name above its bar needs a row of its own height
 put(plot, {min_height: narrow ? Math.ceil(46 * (plot.y_range.start - plot.y_range.end)) + 60 : null})
 put(names, {text_align: {value: narrow ? "left" : "right"}, x_offset: {value: narrow ? 2 : -12}, y_offset: {value: up}})

@@ -31,7 +31,7 @@ from dpml_app.pages.train.compute import (
     with_levels,
 )
 from dpml_app.pages.train.figures import AccuracyCard, BestCard, LambdaCard, MethodsCard, ThresholdCard
-from dpml_app.pages.train.lesson import figure, lesson_plot
+from dpml_app.pages.train.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS
 
 
@@ -95,7 +95,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     page_id = "train"
     title = "Classifiers"
     settings_kind, values_kind = TrainSettings, TrainValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "Which method is most accurate for a given ε?"
     lead = "Drag <b>ε</b>: smaller means more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
     settings: TrainSettings

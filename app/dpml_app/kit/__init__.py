@@ -1,0 +1,1 @@
+"""Parts of Panel that the app and its notebook outputs share."""
