@@ -2,12 +2,11 @@
 
 The set-up of Ji and Elkan 2013, section 5: of adult.data 90 % of the men and 10 % of the women are private, the others
 public, and sex is left out. Eleven attributes: categories, and age, hours, capital gain and loss in the intervals of
-the R package arules. Every public record is used; D is a bootstrap of the private ones in each draw of figures 1 to 6.
+the R package arules. Every public record is used. The figures of the paper are in benchmarks/papers.
 
-Parts: ``answers`` (figures 1, 2 and 4 of the paper), ``machines`` (3), ``extremes`` (5 and 6), ``conjunctions`` (1,000
-random conjunctions of three attributes, all methods, and the coverage of their intervals), ``coverage`` (where the
-ratio is well specified), ``times``.
-Each writes ``results/publishing_importance_PART.csv``. All parts take about ten minutes on one core.
+Parts: ``conjunctions`` (1,000 random conjunctions of three attributes, all methods, and the coverage of their
+intervals), ``coverage`` (where the ratio is well specified), ``times``. Each writes
+``results/publishing_importance_PART.csv``.
 """
 
 from __future__ import annotations
@@ -21,28 +20,16 @@ import pandas as pd
 from result_files import write_results
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 
 from dpml.datasets import load
 from dpml.exceptions import ConcentratedWeights
-from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights, PrivPfC, release_answers, release_table
-from dpml.publishing.density_ratio import balanced_minimiser, release_balanced_output, release_sums
-from dpml.publishing.density_ratio import moment_minimiser as tilted
+from dpml.publishing.density_ratio import balanced_minimiser, release_balanced_output
 from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Schema
 from dpml.studies.publishing import split_by_sex
 
-LAMBDAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 FINE = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3, 0.5, 1.0)
-EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0)
-DRAWS = 100  # at λ = 0.1
-FEWER = 20  # elsewhere
-# name, loss, C for sums of losses, whether each attribute has one column fewer, draws
-SVMS = (
-    ("squared hinge, C = 0.1", "squared_hinge", 0.1, False, 50),
-    ("hinge, C = 0.3", "hinge", 0.3, True, 50),  # its norm is near the paper's 7.17
-)
 
 
 class Setting:
@@ -53,11 +40,6 @@ class Setting:
         self.private, self.public, self.schema = self.two.private, self.two.public, self.two.schema
         self.features = self.two.features
         self.D, self.E = (self.encoded(t) for t in (self.private, self.public))
-        self.rich, self.rich_public = (t["income"].to_numpy() == ">50K" for t in (self.private, self.public))
-        # one column fewer for each attribute, as far as the features of the svm go
-        sizes = self.features.single_sizes
-        self.not_first = np.concatenate([np.arange(size) > 0 for size in sizes])
-        self.inputs = np.repeat([name != "income" for name in self.features.names], sizes)
 
     def encoded(self, table):
         """Return a table in the 74 columns."""
@@ -67,137 +49,6 @@ class Setting:
         """Return the estimator, fitted to both tables."""
         model = ImportanceWeights(epsilon, reg_lambda, schema=self.schema, random_state=seed, **options)
         return model.fit(self.private, self.public)
-
-
-def svm(setting, rows, rich, weights, loss, C, coded):
-    """Return the coefficients of a linear support vector machine for income."""
-    X = rows[:, setting.inputs & (setting.not_first if coded else True)]
-    options = {"loss": loss, "C": C, "fit_intercept": False, "dual": loss == "hinge", "max_iter": 5000}
-    return LinearSVC(random_state=0, **options).fit(X, rich, sample_weight=weights).coef_[0]
-
-
-# ---- the six figures ------------------------------------------------------------------------------------------------
-
-
-def spread(values):
-    """Return what a box plot shows."""
-    names = ("p2.5", "p25", "median", "p75", "p97.5")
-    quantiles = dict(zip(names, np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975]).round(4), strict=True))
-    return {**quantiles, "mean": round(np.mean(values), 4), "sd": round(np.std(values), 4), "draws": len(values)}
-
-
-class Draws:
-    """Private tables that are bootstraps of D, and what is released of them."""
-
-    def __init__(self, setting, n_draws):
-        self.setting, self.n = setting, len(setting.D)
-        self.rng = np.random.default_rng(1)
-        self.boots = [self.rng.integers(self.n, size=self.n) for _ in range(n_draws)]
-        self.counts = [setting.D[i].sum(axis=0) for i in self.boots]
-
-    def exact(self, k, reg_lambda, public):
-        """Return the minimiser of Algorithm 1 without noise."""
-        return balanced_minimiser(self.setting.D[self.boots[k]], public, reg_lambda)
-
-    def released(self, exact, epsilon, reg_lambda):
-        """Return the coefficients of Algorithm 1, as published."""
-        options = {"calibration": "published", "rng": self.rng}
-        return release_balanced_output(exact, epsilon, reg_lambda, self.setting.features, self.n, **options)
-
-    def moments(self, k, epsilon, reg_lambda, public):
-        """Return the coefficients from noisy moments."""
-        noisy = release_sums(self.counts[k], epsilon, self.setting.features, rng=self.rng) / self.n
-        return tilted(public, noisy, reg_lambda)
-
-
-def answers_by_weights(setting):
-    """Figures 1, 2 and 4: P(income > 50K) for each λ and ε, as rows of quantiles over draws."""
-    drawn, E, rows = Draws(setting, DRAWS), setting.E, []
-    truth = setting.rich.mean()
-    facts = {"truth": round(truth, 4), "unweighted": round(setting.rich_public.mean(), 4)}
-
-    def income(beta):
-        return float(softmax(E @ beta) @ setting.rich_public)
-
-    for lam in LAMBDAS:  # figure 4 has the same draws: bias and standard deviation
-        some = range(DRAWS if lam == 0.1 else FEWER)
-        exact = [drawn.exact(k, lam, E) for k in some]
-        for name, answers in (
-            ("Algorithm 1", [income(drawn.released(b, 0.1, lam)) for b in exact]),
-            ("Algorithm 1 without noise", [income(b) for b in exact]),
-            ("moments", [income(drawn.moments(k, 0.1, lam, E)) for k in some]),
-        ):
-            found = {"method": name, "reg_lambda": lam, "epsilon": 0.1, **spread(answers), **facts}
-            rows += [{"figure": 1, **found}, {"figure": 4, **found, "bias": round(np.mean(answers) - truth, 4)}]
-        for epsilon in EPSILONS if lam == 0.1 else ():
-            for name, answers in (
-                ("Algorithm 1", [income(drawn.released(b, epsilon, lam)) for b in exact]),
-                ("moments", [income(drawn.moments(k, epsilon, lam, E)) for k in range(FEWER)]),
-            ):
-                found = {"method": name, "reg_lambda": lam, "epsilon": epsilon, **spread(answers), **facts}
-                rows.append({"figure": 2, **found})
-    return pd.DataFrame(rows)
-
-
-def machines(setting):
-    """Figure 3: distances between the support vector machines of D and of the weighted E."""
-    rows, E = [], setting.E
-    for kind, loss, C, coded, n_draws in SVMS:
-        drawn, learn = Draws(setting, n_draws), {"loss": loss, "C": C, "coded": coded}
-        few, n = range(n_draws), drawn.n
-        own = svm(setting, setting.D, setting.rich, None, **learn)
-        norm = round(float(np.linalg.norm(own)), 3)
-        exact = [drawn.exact(k, 0.1, E) for k in few]
-
-        def distance(beta, learn=learn, own=own, n=n):
-            machine = svm(setting, E, setting.rich_public, n * softmax(E @ beta), **learn)
-            return float(np.linalg.norm(machine - own))
-
-        def row(name, epsilon, distances, kind=kind, norm=norm):
-            return {"figure": 3, "method": name, "epsilon": epsilon, "svm": kind, "norm": norm, **spread(distances)}
-
-        at = [drawn.boots[k] for k in few]
-        resampled = [svm(setting, setting.D[i], setting.rich[i], None, **learn) - own for i in at]
-        rows.append(row("another bootstrap of D", None, np.linalg.norm(resampled, axis=1)))
-        rows.append(row("unweighted", None, [distance(np.zeros(E.shape[1]))]))
-        rows.append(row("Algorithm 1, no noise", None, [distance(b) for b in exact]))
-        for epsilon in EPSILONS[1:]:
-            rows.append(row("Algorithm 1", epsilon, [distance(drawn.released(b, epsilon, 0.1)) for b in exact]))
-            rows.append(row("moments", epsilon, [distance(drawn.moments(k, epsilon, 0.1, E)) for k in few]))
-            # section 6: sensitivity 2√d/(NΛ) for Λ of mean losses; this machine has Λ = 1/(CN), the paper puts Λ = 0.1
-            for name, strength in (("private SVM, Λ = 1/(CN)", 1 / (C * n)), ("private SVM, noise at Λ = 0.1", 0.1)):
-                noise = NormGamma(epsilon, 2 * np.sqrt(len(own)) / (n * strength), len(own))
-                far = noise.release(np.zeros(len(own)), draws=100, rng=drawn.rng)
-                rows.append(row(name, epsilon, np.linalg.norm(far, axis=1)))
-    return pd.DataFrame(rows)
-
-
-def extremes(setting):
-    """Figures 5 and 6: E is D itself, uniform over all possible records, or skewed."""
-    rng = np.random.default_rng(2)
-    size = len(setting.E)
-    uniform = pd.DataFrame({f.name: rng.choice(f.categories, size) for f in setting.schema.features})
-    tables = {"identical to D": setting.private, "skewed by sex": setting.public, "uniform": uniform}
-    kind, loss, C, coded, n_draws = SVMS[0]
-    own = svm(setting, setting.D, setting.rich, None, loss, C, coded)
-    drawn, rows = Draws(setting, n_draws), []
-    for where, table in tables.items():
-        X, rich = setting.encoded(table), table["income"].to_numpy() == ">50K"
-        found = {"Algorithm 1": ([], []), "moments": ([], [])}
-        for k in range(n_draws):
-            first = drawn.released(drawn.exact(k, 0.1, X), 0.1, 0.1)
-            for name, beta in (("Algorithm 1", first), ("moments", drawn.moments(k, 0.1, 0.1, X))):
-                shares = softmax(X @ beta)
-                found[name][0].append(float(shares @ rich))
-                machine = svm(setting, X, rich, drawn.n * shares, loss, C, coded)
-                found[name][1].append(float(np.linalg.norm(machine - own)))
-        for name, (answers, distances) in found.items():
-            shared = {"method": name, "reg_lambda": 0.1, "epsilon": 0.1, "public": where}
-            truth = {"truth": round(setting.rich.mean(), 4), "unweighted": round(rich.mean(), 4)}
-            rows.append({"figure": 5, **shared, **spread(answers), **truth})
-            norm = round(float(np.linalg.norm(own)), 3)
-            rows.append({"figure": 6, **shared, **spread(distances), "svm": kind, "norm": norm})
-    return pd.DataFrame(rows)
 
 
 # ---- conjunctions ---------------------------------------------------------------------------------------------------
@@ -348,9 +199,6 @@ def times(setting, repeats=5):
 
 
 PARTS = {
-    "answers": answers_by_weights,
-    "machines": machines,
-    "extremes": extremes,
     "conjunctions": conjunctions,
     "coverage": coverage,
     "times": times,

@@ -1,6 +1,6 @@
 """Private ROC curves on 558 SMS, as in Stoddard et al. 2014, section 5.2: each of their methods and our default.
 
-    python benchmarks/roc_sms.py [--draws 100] [--markdown] [--thresholds] [--csv FILE]
+    python benchmarks/roc_sms.py [--draws 100] [--markdown] [--csv FILE]
 
 One tenth of the messages (558, 483 of them ham, which is label 1) is held out, with a fixed seed and stratified by
 label. Stoddard et al. do not say which tenth they took (481 ham). Bernoulli naive Bayes without privacy is trained on
@@ -151,34 +151,20 @@ def run(draws: int, chosen: dict[str, Curve]) -> pd.DataFrame:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("--thresholds", action="store_true", help="error against the number of thresholds (Figure 8)")
     parser.add_argument("--csv", help="write every draw to this file")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
-    table = run(options.draws, numbers_of_thresholds() if options.thresholds else ways())
+    table = run(options.draws, ways())
     if options.csv:
         table.to_csv(options.csv, index=False)
     show = _markdown if options.markdown else lambda t: t.to_string(index=False)
     for title, part in table.groupby("classifier", sort=False):
         print(f"\n{title}: median area error of {options.draws} draws (standard error of the median)\n")
         print(show(_medians(part)))
-    if not options.thresholds:
-        print("\nDefault less the best other way, medians; the standard error is that of the paired difference\n")
-        print(show(_against_default(table)))
-        print("\nThe default on the full classifier\n")
-        print(show(_goals(table)))
-
-
-def numbers_of_thresholds() -> dict[str, Curve]:
-    """Return the ways of Stoddard et al.'s Figure 8: recursive medians and even thresholds at decreasing numbers."""
-    found: dict[str, Any] = {}
-    for k in (10, 9, 8, 7, 6, 5, 4, 3):
-        found[f"recursive-medians, k = {k}"] = partial(as_in_002, method="recursive-medians", k=k)
-    for alpha in (1.0, 0.5, 0.25, 0.125):
-        found[f"fixed-space, α = {alpha:g}"] = partial(as_in_002, method="fixed-space", alpha=alpha)
-    for t in (10, 9, 8, 7):
-        found[f"laplace, t = {t}"] = partial(as_in_002, method="laplace", n_thresholds=t)
-    return found
+    print("\nDefault less the best other way, medians; the standard error is that of the paired difference\n")
+    print(show(_against_default(table)))
+    print("\nThe default on the full classifier\n")
+    print(show(_goals(table)))
 
 
 def _standard_error(values: Floats) -> float:

@@ -12,14 +12,13 @@ import pytest
 from dpml_app.page_list import PAGES
 
 from benchmarks.papers import EXPERIMENTS
+from benchmarks.papers.antonova_features import WORDS
+from benchmarks.papers.audits import AUDIT
 from dpml.__main__ import main
 from dpml.audit.cases import AUDITED
-from dpml.counts import contingency
-from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
 from dpml.papers import VERDICTS, Item, items, papers
 from dpml.publishing.density_ratio import balanced_minimiser
-from dpml.selection import scores
 
 ROOT = Path(__file__).parents[1]
 ROWS = list(items())
@@ -80,7 +79,7 @@ def test_numbered_items_and_headline_claims_have_rows(paper):
 
 def test_all_papers_are_there_with_all_experiments():
     assert {paper.key for paper in papers()} == set(COUNTS)
-    measured = {(r.paper, r.key) for r in ROWS if r.command.startswith(MEASURE)}
+    measured = {(r.paper, r.key) for r in ROWS if r.command.startswith((MEASURE, AUDIT))}
     assert measured == {(paper, key.removesuffix("-large")) for paper, keys in EXPERIMENTS.items() for key in keys}
 
 
@@ -235,44 +234,16 @@ def test_a_wrong_call_is_named(arguments, message, capsys):
 
 # ---- what the map says of the papers, computed ------------------------------------------------------------------
 
-# Tables A.2 and A.3 of Antonova (2016): mutual information in bits, and the number of texts of both classes with the
-# word
-WORDS = {
-    "windows": (0.215, 56, 288),
-    "microsoft": (0.095, 6, 107),
-    "dos": (0.092, 10, 115),
-    "motif": (0.078, 80, 2),
-    "window": (0.067, 137, 32),
-    "sun": (0.045, 65, 7),
-    "code": (0.044, 82, 15),
-    "win": (0.044, 5, 95),
-    "xterm": (0.040, 40, 0),
-    "server": (0.040, 74, 13),
-}
-
 
 @pytest.mark.data
 def test_tables_a_2_and_a_3_of_antonova(data_home):
-    data = load("xwindows")
-    on = contingency(data.X_train, data.y_train, 2).on[::-1]  # the second class of the file is Antonova's N(1)
-    exact = scores(data.X_train, data.y_train, "mutual_information")
-    wrong_counts, wrong_exact = [], []
-    for word, (printed, *counts) in WORDS.items():
-        column = data.feature_names.index(word)
-        if on[:, column].tolist() != counts:
-            wrong_counts.append((word, on[:, column].tolist()))
-        smoothed = mutual_information((on[:, column] + 1) / (450 + 2))
-        assert smoothed == pytest.approx(printed, abs=6e-4), word
-        if abs(exact[column] - printed) > 6e-4:
-            wrong_exact.append(word)
-    assert wrong_counts == [("win", [5, 59])]
-    assert wrong_exact == list(WORDS)
-
-
-def mutual_information(rates):
-    """Return I of a feature that is on at these rates in two equally frequent classes (Antonova 2016, eq. 2.71)."""
-    entropy = [-q * math.log2(q) - (1 - q) * math.log2(1 - q) for q in (*rates, np.mean(rates))]
-    return entropy[2] - (entropy[0] + entropy[1]) / 2
+    wrong = {
+        setting
+        for item in ("table-a.2", "table-a.3")
+        for setting, row in measured("antonova-2016", item, 1).items()
+        if row.ours != pytest.approx(row.paper, abs=6e-4)
+    }
+    assert wrong == {"win, class 1", *(f"{word}, from the counts" for word in WORDS)}
 
 
 def test_smoothed_rates_move_by_less_than_a_third_of_eq_3_20():
@@ -322,29 +293,25 @@ def test_extreme_variances_are_of_both_tails_and_of_a_window():
             assert min(np.var(x[i : i + k]) for i in range(n - k + 1)) == pytest.approx(min(variances))
 
 
-def test_lemmas_4_to_6_of_ji_and_elkan():
-    """The variance of β* over fresh private tables: 200 samples, so that a ratio has a standard error of .1."""
-    rng = np.random.default_rng(0)
-    d, reg_lambda, n = 4, 0.1, 2000
-    public, rates = (rng.random((3000, d)) < 0.5).astype(float), np.array([0.7, 0.3, 0.6, 0.5])
+def measured(paper, item, draws):
+    """Return the rows of an experiment by their settings."""
+    return {row.setting: row for row in EXPERIMENTS[paper][item](draws, 0)}
 
-    def private(size):
-        return (rng.random((size, d)) < rates).astype(float)
 
-    minimisers = [balanced_minimiser(private(n), public, reg_lambda) for _ in range(200)]
-    variance = np.cov(np.transpose(minimisers))
-    large = private(200_000)
-    beta = balanced_minimiser(large, public, reg_lambda)
-    pulls = large / (1 + np.exp(large @ beta))[:, None]
-    gradient = np.cov(pulls.T)
-    assert np.linalg.eigvalsh(gradient)[-1] <= d  # Lemma 4
-    curvature = reg_lambda * np.eye(d)
-    for table in (public, large):
-        p = 1 / (1 + np.exp(table @ beta))
-        curvature += (table * (p * (1 - p))[:, None]).T @ table / len(table)
-    expected = np.linalg.inv(curvature) @ gradient @ np.linalg.inv(curvature) / n
-    np.testing.assert_allclose(np.diag(variance), np.diag(expected), rtol=0.5)  # Lemma 5: five standard errors
-    assert np.linalg.eigvalsh(variance)[-1] <= d / (n * reg_lambda**2)  # Lemma 6
+@pytest.mark.parametrize("item", ["lemma-1", "lemma-2", "lemma-4", "lemma-6", "theorem-2"])
+def test_bounds_of_ji_and_elkan_hold_on_generated_tables(item):
+    bounded = {s: row for s, row in measured("ji-elkan-2013", item, 20).items() if "multiple" not in s}
+    assert bounded
+    # a solver stops at most 1e-6 away
+    assert all(0 < row.ours <= row.paper + 1e-5 for row in bounded.values())
+
+
+@pytest.mark.parametrize("item", ["lemma-5", "theorem-3"])
+def test_formulas_of_ji_and_elkan_agree_with_samples(item):
+    sampled = [row for row in measured("ji-elkan-2013", item, 20).values() if row.standard_error]
+    assert len(sampled) == 4
+    for row in sampled:
+        assert abs(row.ours - row.paper) < 5 * row.standard_error
 
 
 def test_lemma_5_as_printed_has_another_maximum():

@@ -17,9 +17,9 @@ class Measured(NamedTuple):
     paper : float or None
         The number in the paper; None where it has only a picture, or no such number.
     ours : float
-        The mean over the runs.
+        The mean over the runs, or another statistic of them that the setting names.
     standard_error : float
-        Of that mean; NaN for a single run.
+        Standard error of `ours`, NaN for a single run.
     runs : int
         Draws or folds.
     """
@@ -49,6 +49,18 @@ def measured(setting: str, paper: float | None, values: Any) -> Measured:
 def percent(setting: str, paper: float | None, accuracies: Any) -> Measured:
     """Return `measured` for shares that are printed in per cent, as the papers' accuracies are."""
     return measured(setting, paper, 100 * np.asarray(accuracies, dtype=float))
+
+
+def bootstrapped(setting: str, paper: float | None, values: Any, statistic: Callable[..., Any] = np.median) -> Measured:
+    """Return a statistic of the values of all runs, such as their median, with its bootstrap standard error.
+
+    >>> bootstrapped("median", None, [0.0, 1.0, 5.0]).ours
+    1.0
+    """
+    runs = np.atleast_1d(np.asarray(values, dtype=float))
+    again = np.random.default_rng(0).integers(len(runs), size=(500, len(runs)))
+    error = float(np.std(statistic(runs[again], axis=1))) if len(runs) > 1 else math.nan
+    return Measured(setting, paper, float(statistic(runs)), error, len(runs))
 
 
 def exact(setting: str, paper: float | None, value: float) -> Measured:

@@ -4,16 +4,19 @@ Threshold testing and clusters are as published, and not private at the ε that 
 """
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import train_test_split
 
 from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
 from dpml.classifiers.linear import default_reg_lambda, linear_models, release_weights
 from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import Contingency, contingency, contingency_of_subsamples, release_row_bounded
-from dpml.datasets import Dataset, load
+from dpml.datasets import load
 from dpml.encoding import cut_rows, unit_scale
 from dpml.selection import (
     NoisyClusterSelector,
@@ -58,23 +61,44 @@ METHODS: dict[str, tuple[Callable[[float], Any], float, int]] = {
 BEST = ("score perturbation, TC", "clusters, TC, as published", "clusters, TC, repaired", "PTT, TC, as published")
 
 
-class _Records:
+def partitions(draws: int, random_state: int) -> Iterator[Any]:
+    """Yield SMS with another held-out tenth for each run: 558 messages, as in the paper."""
+    data = load("sms")
+    X, y = sparse.vstack([data.X_train, data.X_test]).tocsr(), np.concatenate([data.y_train, data.y_test])
+    for k in range(draws):
+        train, test = train_test_split(
+            np.arange(len(y)), test_size=0.1, stratify=y, random_state=1000 * random_state + k
+        )
+        parts = {"X_train": X[train], "y_train": y[train], "X_test": X[test], "y_test": y[test]}
+        yield SimpleNamespace(schema=data.schema, **parts)
+
+
+class Records:
     """Training records with the exact counts of ten random cuts, made once for each number of ones."""
 
-    def __init__(self, dataset: Dataset, random_state: int, columns: NDArray[np.intp] | None = None):
+    def __init__(
+        self,
+        dataset: Any,
+        random_state: int,
+        columns: NDArray[np.intp] | None = None,
+        subsamples: int = SUBSAMPLES,
+    ):
         columns = np.arange(dataset.schema.n_features) if columns is None else columns
         self.schema = dataset.schema.subset(columns)
         self.X, self.X_test = dataset.X_train[:, columns], dataset.X_test[:, columns]
         self.y, self.y_test, self.random_state = dataset.y_train, dataset.y_test, random_state
+        self.subsamples = subsamples
         self._counts: dict[int | None, Contingency] = {None: contingency(self.X, self.y, 2)}
 
     def counts(self, ones: int | None) -> Contingency:
+        """Return the exact counts of the messages cut to a number of words, or of the whole messages."""
         if ones is not None and ones not in self._counts:
             rng = np.random.default_rng(self.random_state)
-            self._counts[ones] = contingency_of_subsamples(self.X, self.y, 2, ones, SUBSAMPLES, rng=rng)
+            self._counts[ones] = contingency_of_subsamples(self.X, self.y, 2, ones, self.subsamples, rng=rng)
         return self._counts[ones]
 
     def select(self, method: str, epsilon: float, draws: int, rng: np.random.Generator) -> BoolArray:
+        """Return the words that a method of `METHODS` selects in each draw."""
         selector = METHODS[method][0](epsilon)
         return selector.masks(self.counts(selector.row_bound), self.schema, draws=draws, rng=rng)
 
@@ -82,7 +106,7 @@ class _Records:
         """Return the accuracy of their naive Bayes on each selection, whose counts have the sensitivity `ones`."""
         cut, result = self.counts(ones), []
         for draw, mask in enumerate(masks):
-            table = Contingency(cut.on[draw % SUBSAMPLES][:, mask], cut.n)
+            table = Contingency(cut.on[draw % self.subsamples][:, mask], cut.n)
             result.append(self._score(table, np.flatnonzero(mask), epsilon, ones, rng))
         return result
 
@@ -113,7 +137,7 @@ def fig_2(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 2: empirical risk minimisation on SMS at ε = 1, after each selection, beside naive Bayes."""
     dataset, rng = load("sms"), np.random.default_rng(random_state)
     total = np.asarray(scores_from_counts(contingency(dataset.X_train, dataset.y_train, 2), "total_count"))
-    records = _Records(dataset, random_state, np.sort(np.argsort(-total, kind="stable")[:RESTRICTED]))
+    records = Records(dataset, random_state, np.sort(np.argsort(-total, kind="stable")[:RESTRICTED]))
     yield exact("largest class", None, 100 * majority_accuracy(dataset))
     everything = np.ones((draws, RESTRICTED), dtype=bool)
     rows = {}
@@ -133,7 +157,7 @@ def fig_2(draws: int, random_state: int) -> Iterator[Measured]:
 def fig_4(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 4 (SMS): naive Bayes after the best selections at ε = 1, 0.5, 0.25 and 0.1."""
     dataset, rng = load("sms"), np.random.default_rng(random_state)
-    records = _Records(dataset, random_state)
+    records = Records(dataset, random_state)
     yield exact("largest class", None, 100 * majority_accuracy(dataset))
     everything = np.ones((draws, dataset.schema.n_features), dtype=bool)
     for epsilon in (1.0, 0.5, 0.25, 0.1):
@@ -149,7 +173,7 @@ def fig_4(draws: int, random_state: int) -> Iterator[Measured]:
 def fig_5(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 5 (b, c): the share of ε for the selection without sampling, and the sampling rate at equal shares."""
     dataset, rng = load("sms"), np.random.default_rng(random_state)
-    records = _Records(dataset, random_state)
+    records = Records(dataset, random_state)
     for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
         selector = _perturbed("total_count", STATED)(share)
         masks = selector.masks(records.counts(STATED), records.schema, draws=draws, rng=rng)
@@ -163,7 +187,7 @@ def fig_5(draws: int, random_state: int) -> Iterator[Measured]:
 def split_data_or_epsilon(draws: int, random_state: int) -> Iterator[Measured]:
     """Section 5.1.4: selection and naive Bayes on disjoint halves at the whole ε, or on all records at its shares."""
     dataset, rng = load("sms"), np.random.default_rng(random_state)
-    records = _Records(dataset, random_state)
+    records = Records(dataset, random_state)
     yield exact("largest class", None, 100 * majority_accuracy(dataset))
     for epsilon in (1.0, 0.1):
         for method in BEST:
