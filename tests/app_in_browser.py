@@ -16,7 +16,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
 # so high that every card is near the view
 ALL_CARDS = 6000
 
@@ -225,13 +224,6 @@ class App:
 
     def array(self, name, column):
         return np.array([np.nan if v is None else v for v in self.read(name)[column]], dtype=float)
-
-    def everything(self):
-        """Return all plotted data."""
-        names = [f"accuracy-{m}{part}" for m in METHODS for part in ("", "-now")]
-        names += ["accuracy-majority", "accuracy-non_private", "roc-private", "roc-exact", "selection-drawn"]
-        names += ["map-cells", "map-best", "map-current"]
-        return {name: self.read(name) for name in names}
 
     @property
     def query(self):
