@@ -537,7 +537,8 @@ def test_many_attributes_state_smaller_log_odds():
     for n_numbers, factor in ((MANY_ATTRIBUTES - 1, 1.0), (MANY_ATTRIBUTES, TEMPER)):
         layout = Layout.from_schema(numbers(n_numbers, 3))
         counts = np.ones((3, sum(layout.sizes)))
-        assert scores_of_counts(counts, 1.0, layout, range(n_numbers), np.zeros((3, 1))).slope == factor
+        for others in (range(n_numbers), range(2, n_numbers)):  # with a grid of two, or none
+            assert scores_of_counts(counts, 1.0, layout, others, np.zeros((3, 1))).slope == factor
 
 
 def test_the_slope_of_classes_follows_the_formula():

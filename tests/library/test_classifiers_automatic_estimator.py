@@ -113,6 +113,14 @@ def test_many_classes_are_told_apart_by_what_many_attributes_say():
     assert model.score(X[8000:], y[8000:]) > rival.score(X[8000:], y[8000:]) + 0.1
 
 
+def test_a_number_without_a_part_in_the_shared_histogram_is_warned_of():
+    pixels = [Feature(f"p{i}", "numeric", lower=0, upper=255) for i in range(30)]
+    schema = Schema([*pixels, Feature("income", "numeric", lower=0, upper=1e6)], tuple(range(8)), n_rows=3000)
+    X = np.random.default_rng(0).uniform(0, 255, (3000, 31))
+    with pytest.warns(FactWarning, match="^1 numbers get bins of equal width"):
+        AutoClassifier(1.0, schema=schema, random_state=0).fit(X, np.arange(3000) % 8)
+
+
 @pytest.mark.parametrize("epsilon", others_in_full([0.065, 0.07, 0.1, 0.2], 0.07))
 def test_probabilities_are_calibrated_where_weights_begin(epsilon):
     rng = np.random.default_rng(3)

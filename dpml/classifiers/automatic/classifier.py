@@ -1,5 +1,6 @@
 """Default classifier for any schema."""
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -278,8 +279,8 @@ class AutoClassifier(ProbabilisticClassifier):
             self._spent_before["number of ones"] = (left * LEAST_SHARE, FACTOR[relation] / (left * LEAST_SHARE))
             dense, left = _is_dense(X, left, relation, noise)
         self.plan_ = default_plan(schema, left, n, dense=dense, delta=float(self.delta), relation=relation)
-        if self.plan_.kind == "table" and not self.plan_.n_cells:
-            _warn_equal(schema)
+        if self.plan_.kind == "table":
+            _warn_equal(schema, self.plan_)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=table.count or None, n_lower=min(int(n), table.count or int(n)))
         if self.plan_.kind == "table":
@@ -386,9 +387,12 @@ def _record_number(
     return float(min(least, 2**53)), rest_of(epsilon, epsilon * LEAST_SHARE)
 
 
-def _warn_equal(schema: Schema) -> None:
+def _warn_equal(schema: Schema, plan: Plan) -> None:
     """Warn of numbers in bins of equal width alone, which schema and ε decide."""
-    if schema.n_classes > MOST_CLASSES and (numbers := Layout.from_schema(schema).numbers):
+    layout = Layout.from_schema(schema)
+    counted = itertools.chain(*layout.counted(plan.least_numbers)) if plan.n_cells else ()
+    numbers = set(layout.numbers).difference(counted)
+    if schema.n_classes > MOST_CLASSES and numbers:
         warn(
             f"{len(numbers)} numbers get bins of equal width, for ε is too small to find better ones: values that are "
             "mostly small look alike. State Feature(cuts=...) or scale='log', or take more ε"

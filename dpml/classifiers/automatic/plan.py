@@ -36,7 +36,8 @@ FEW_RECORDS = 950
 # and weights from so many per weight of one class, or per pair of classes with `MANY_ATTRIBUTES`, of which counts are
 # worse. The grid's share beside both; many classes have no grid
 ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
-# records times ε for each weight of more than two classes: with fewer, numbers get coarser bins
+# records times ε for each weight of more than two classes, or of numbers that share a histogram: with fewer, numbers
+# get coarser bins
 RECORDS_PER_WEIGHT = 30
 
 

@@ -233,7 +233,7 @@ def scores_of_counts(
         rates = shrunken_rates(noisy[:, start : start + size], scale, ordered)
         groups[:, first : first + size] = np.log(rates)
         start += size
-    return Additive(log_cells, groups, False, TEMPER if len(others) >= MANY_ATTRIBUTES else 1.0)
+    return Additive(log_cells, groups, False, TEMPER if len(layout.attributes) >= MANY_ATTRIBUTES else 1.0)
 
 
 # ---- weights --------------------------------------------------------------------------------------------------------

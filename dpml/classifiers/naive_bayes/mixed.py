@@ -188,7 +188,8 @@ class MixedNB(PosteriorNB):
         Privacy parameter δ: in (0, 1) for "laplace" and "gaussian" noise, and 0 for all others.
     trim : int, optional
         Number m of values trimmed at each end of each number in each class ("smooth", "bun-steinke" and "published").
-        By default the public rule `dpml.classifiers.naive_bayes.moments.default_trim` decides.
+        By default the public rule `dpml.classifiers.naive_bayes.moments.default_trim` decides. It is for classes of
+        similar size: a class of at most 2m values loses all of them. Take 0 if a class is known to be small.
     allocation : (float, float), default (2.0, 1.0)
         Ratio of ε for each number to ε for each attribute ("global", "smooth" and "bun-steinke"). Zafarani and Clifton
         use 2 : 1.
