@@ -69,7 +69,7 @@ def test_naive_bayes_equals_that_from_memory_and_costs_the_same(table, census, p
         BernoulliNB(1.5, schema=census.schema, random_state=3, budget=budget, relation=relation, **parameters)
         for budget in budgets
     ]
-    in_memory, large = models[0].fit(frame, census.y_train), models[1].fit_parquet(table)
+    in_memory, large = models[0].fit(frame, census.y_train), models[1].fit(table)
     np.testing.assert_array_equal(in_memory.feature_log_prob_, large.feature_log_prob_)
     np.testing.assert_array_equal(in_memory.class_log_prior_, large.class_log_prior_)
     test = pd.DataFrame(census.X_test, columns=census.feature_names)
@@ -122,7 +122,7 @@ def test_a_release_clips_and_reads_whatever_the_table_holds(tmp_path):
     X, y = np.full((300, 2), 7.0), np.arange(300) % 5
     table = ParquetTable(written(tmp_path, X, y, ["a", "b"], kind=float), "label", **SMALL)
     model = BernoulliNB(1.0, release=True, budget=Budget(1.0), schema=Schema.binary(2, ["a", "b"], n_lower=100))
-    assert model.fit_parquet(table).predict(pd.DataFrame({"a": [0], "b": [1]})).shape == (1,)
+    assert model.fit(table).predict(pd.DataFrame({"a": [0], "b": [1]})).shape == (1,)
 
 
 def test_what_is_wrong_with_a_table_is_named(tmp_path, monkeypatch):
@@ -138,11 +138,9 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path, monkeypatch):
     with pytest.raises(InvalidData, match="'c' is missing"):
         ParquetTable(folder, "label", Schema.binary(3, ["a", "b", "c"]))
     with pytest.raises(InvalidParameter, match="not binary"):
-        ParquetTable(folder, "label", Schema((Feature("a", "numeric", lower=0, upper=1),)))
+        ParquetTable(folder, "label", Schema((Feature("a", "numeric", lower=0, upper=1),))).counts()
     with pytest.raises(InvalidParameter, match=r"`method` must be .*Got 'partitioned'"):
-        BernoulliNB(1.0, method="partitioned").fit_parquet(ParquetTable(folder, "label"))
-    with pytest.raises(InvalidParameter, match=r"`table` must be .*Got 'DataFrame'"):
-        BernoulliNB(1.0).fit_parquet(pd.DataFrame())
+        BernoulliNB(1.0, method="partitioned").fit(ParquetTable(folder, "label"))
     (tmp_path / "part1.parquet").write_text("no Parquet")
     with pytest.raises(InvalidData, match="not a Parquet file"):
         ParquetTable(folder, "label").counts()
