@@ -11,6 +11,7 @@ import numbers
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -179,11 +180,16 @@ def _native(values: Any) -> Any:
         return np.where(np.isnat(values), np.nan, values.astype(np.int64))  # as `cell_key` reads each
     if not hasattr(values, "to_pylist"):
         return values
-    dictionary = hasattr(values.type, "index_type")
+    values = values.cast(values.type.value_type) if hasattr(values.type, "index_type") else values
     try:
-        return (values.cast(values.type.value_type) if dictionary else values).to_pandas()
-    except ValueError:  # a date or a time beyond those of Python, which has no value as any other
-        return np.full(len(values), None, dtype=object)
+        values.validate(full=True)
+        return values.to_pandas()
+    except ValueError:  # a date beyond those of Python, or bytes that are no text, has no value. Others keep theirs
+        cells = np.full(len(values), None, dtype=object)
+        for place, cell in enumerate(values):
+            with suppress(ValueError, OverflowError):
+                cells[place] = cell.as_py()
+        return cells
 
 
 def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from dpml import parquet
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LogisticRegression
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, InvalidSchema
@@ -142,6 +143,26 @@ def test_a_table_without_records_is_one_too(case, tmp_path):
     options |= {"on_invalid": "clip", "random_state": 0}
     in_memory = AutoClassifier(epsilon, schema=schema, **options).fit(table[:0], y[:0])
     assert_equal(in_memory, AutoClassifier(epsilon, **options).fit(files), table[:20])
+
+
+@quiet
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("case", ["grid", "weights", "three classes, counts", "words", "dense"])
+def test_a_record_of_files_changes_a_fit_by_what_is_charged(case, relation, tmp_path):
+    (table, y, schema), epsilon, _, _ = CASES[case]
+    # the last record is absent from the other files, or replaced by another
+    other = [*range(599), 1] if relation == "replace-one" else range(599)
+    folders = []
+    for name, rows in (("one", range(600)), ("other", other)):
+        (tmp_path / name).mkdir()
+        folders.append(written(tmp_path / name, table.iloc[list(rows)], y[list(rows)]))
+
+    def fit(folder):
+        options = {"relation": relation, "on_invalid": "clip", "random_state": 0}
+        return AutoClassifier(epsilon, schema=schema, **options).fit(ParquetTable(folder, "label", **SMALL))
+
+    cost = recorded_cost(fit, *folders, pasts=1)
+    assert 0 < cost <= epsilon * (1 + 1e-9)
 
 
 def spoilt(column, value):

@@ -199,3 +199,18 @@ def test_an_index_of_pandas_is_a_column_like_any_other(tmp_path):
         table.counts()
     assert table.counts(on_invalid="clip").on.shape == (2, 2)
     assert ParquetTable(tmp_path, "y", Schema.binary(1, ["a"])).counts().on.tolist() == [[0.0], [2.0]]
+
+
+@pytest.mark.parametrize("encode", [lambda text: text, lambda text: text.dictionary_encode()])
+def test_a_cell_that_is_no_text_or_date_changes_no_other(encode, tmp_path):
+    """Parquet checks neither bytes of texts nor the range of dates, and one record must not make a release fail."""
+    ends = np.arange(5, dtype=np.int32)
+    text = encode(pyarrow.StringArray.from_buffers(4, *map(pyarrow.py_buffer, (ends.tobytes(), b"bb\xffa"))))
+    day = pyarrow.array([0, 1, 2**31 - 1, 3], pyarrow.int32()).cast(pyarrow.date32())
+    schema = Schema([Feature(name, "categorical", ("a", "b")) for name in ("text", "day")], ("a", "b"))
+    path = parquet(tmp_path, [("text", text), ("day", day), ("y", text)])
+    with pytest.raises(InvalidData, match="column 'text' has the value None"):
+        ParquetTable(path, "y", schema).codes()
+    ((X, codes),) = ParquetTable(path, "y", schema, on_invalid="clip").batches()
+    assert X["text"].tolist() == ["b", "b", "a"]
+    assert codes.tolist() == [1, 1, 0]
