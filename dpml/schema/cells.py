@@ -157,6 +157,11 @@ def read_frame(X: Any) -> Any:
     # check the shape first: a lazy table has none, and reading its columns is slow
     if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
         return X
+    if hasattr(X, "npartitions"):  # of Dask: to read it here would take the memory that it avoids
+        raise InvalidData(
+            "X is a Dask DataFrame, which may be larger than memory. Write it with X.to_parquet(folder), and pass "
+            "dpml.parquet.ParquetTable(folder, label) to AutoClassifier or BernoulliNB, or else pass X.compute()"
+        )
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
     columns = [_native(X[name]) for name in names]
     cells = [c if isinstance(c, pd.Series) else plain_cells(c) for c in columns]

@@ -251,3 +251,16 @@ def test_what_cannot_be_fitted_is_refused_before_the_charge(tmp_path):
     with pytest.raises(InvalidData, match="y has 0 dimensions"):
         AutoClassifier(3.0, schema=schema, budget=budget).fit(table)
     assert not len(budget.ledger)
+
+
+@quiet
+def test_a_dask_frame_is_not_read_into_memory_but_from_its_files(tmp_path):
+    dask = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
+    (table, y, schema), epsilon, _, _ = CASES["weights"]
+    frame = dask.from_pandas(table.assign(label=y), npartitions=3)
+    model = AutoClassifier(epsilon, schema=schema, random_state=0)
+    with pytest.raises(InvalidData, match=r"X is a Dask DataFrame.*ParquetTable"):
+        model.fit(frame.drop(columns="label"), frame["label"])
+    frame.to_parquet(tmp_path, write_index=False)
+    files = model.fit(ParquetTable(tmp_path, "label")).predict_proba(table)
+    np.testing.assert_array_equal(model.fit(table, y).predict_proba(table), files)
