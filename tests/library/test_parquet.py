@@ -101,6 +101,10 @@ def test_a_value_outside_its_domain_is_treated_as_in_memory(tmp_path, bad):
     folder = written(tmp_path, X, y, ["a", "b"], kind=float)
     with pytest.raises(InvalidData, match="'a'"):
         ParquetTable(folder, "label", **SMALL).counts()
+    budget = Budget(1.0)
+    with pytest.raises(InvalidData, match="'a'"):
+        BernoulliNB(1.0, budget=budget).fit(ParquetTable(folder, "label", **SMALL))
+    assert not len(budget.ledger)
     schema = Schema.binary(2, ["a", "b"])
     clipped, codes, _ = schema.check_table(pd.DataFrame(X, columns=["a", "b"]), y, "clip")
     found = ParquetTable(folder, "label", on_invalid="clip", **SMALL).counts()

@@ -416,8 +416,10 @@ class BernoulliNB(PosteriorNB):
             return super()._check_table(X, y, schema)
         if self.method == "partitioned":
             raise InvalidParameter("method", self.method, "'row-bounded' or 'published' for a table in Parquet")
-        # counts are read once: a value outside its domain raises after the charge
         records = replace(X, schema=schema, on_invalid="clip" if self.release else self.on_invalid, private=True)
+        if records.on_invalid == "raise":
+            for _ in records.batches():  # what is not valid is refused before the charge
+                pass
         return self._checked_table(records, None, schema, True, as_generator(self.random_state))
 
     def _check_parameters(self) -> None:
