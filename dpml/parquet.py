@@ -1,4 +1,4 @@
-"""Statistics of tables that need not fit in memory: counts of binary features, from Parquet, batch by batch.
+"""Tables that need not fit in memory: records in Parquet files, read and checked batch by batch.
 
 A batch passes the same functions as a table in memory (`dpml.counts.contingency`, `dpml.encoding.share_rows`), and its
 counts are added up. Counts are whole numbers, and shares of records multiples of 1/1024. Both add up exactly in floats.
@@ -7,7 +7,7 @@ So the statistics equal those in memory bit for bit, in all batches, and so do a
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dpml._validate import ON_INVALID, check_choice, check_integer
@@ -23,6 +24,7 @@ from dpml.encoding import columns_of, share_rows
 from dpml.exceptions import DataNotFound, InvalidData, InvalidParameter, MissingExtra
 from dpml.mechanisms.private import Private, statistic
 from dpml.schema import Schema
+from dpml.schema.cells import read_frame
 
 __all__ = ["ParquetTable"]
 
@@ -34,7 +36,10 @@ LEAST_ROWS, MOST_ROWS = 256, 1 << 17
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """Count records with binary features in Parquet files, read in batches.
+    """Read records in Parquet files, in batches.
+
+    Classifiers that accept it are fitted with ``fit(table)``: `dpml.classifiers.AutoClassifier` for any schema, and
+    `dpml.classifiers.BernoulliNB` for binary features.
 
     Parameters
     ----------
@@ -43,8 +48,8 @@ class ParquetTable:
     label : str
         The column with the classes.
     schema : Schema, optional
-        Public metadata. Every feature is binary and is looked up by its name. By default it is the canonical binary
-        schema of all other columns, with classes (0, 1).
+        Public metadata. Every feature is looked up by its name. Counts need binary features. By default it is the
+        canonical binary schema of all other columns, with classes (0, 1).
     on_invalid : {"raise", "clip"}, default="raise"
         Treatment of a value outside its domain or a label that is not a class, as for an estimator.
     memory : int, default=268435456
@@ -95,9 +100,6 @@ class ParquetTable:
         if self.label not in self._columns:
             raise InvalidParameter("label", self.label, f"a column of {self.files[0]}: {_few(self._columns)}")
         self._check_columns(self.files[0], [self.label])
-        if not self.facts.is_binary:
-            other = next(f.name for f in self.facts.features if f.kind != "binary")
-            raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
         self._check_columns(self.files[0], self.facts.feature_names)
 
     @cached_property
@@ -142,6 +144,11 @@ class ParquetTable:
         """The number of records. It is private unless the schema states it."""
         return sum(_reader(path).metadata.num_rows for path in self.files)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of records, which is private as `n_rows` is, and of features."""
+        return self.n_rows, self.facts.n_features
+
     # ---- statistics -----------------------------------------------------------------------------------------------
 
     def counts(self, *, on_invalid: str | None = None) -> Contingency:
@@ -182,11 +189,12 @@ class ParquetTable:
         return self._added_up(lambda X: share_rows(X if mask is None else columns_of(X, mask), row_bound), on_invalid)
 
     def _added_up(self, transform: Callable[[Any], Any], on_invalid: str | None) -> Contingency:
-        # a table without records has the counts of the first batch, which is empty
-        nothing = np.zeros((0, self.facts.n_features)), np.zeros(0, dtype=np.intp)
+        if not self.facts.is_binary:
+            other = next(f.name for f in self.facts.features if f.kind != "binary")
+            raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
         on: Any = 0.0
         n: Any = 0.0
-        for batch in chain([nothing], self.batches(on_invalid=on_invalid)):
+        for batch in self._parts(on_invalid):
             X, codes = map(Private, batch) if self.private else batch
             part = contingency(transform(X), codes, self.facts.n_classes)
             on, n = _sum(on, part.on), _sum(n, part.n)
@@ -206,23 +214,73 @@ class ParquetTable:
             The records and the classes of a batch.
         """
         handling = self.on_invalid if on_invalid is None else on_invalid
+        for batch in self._batches():
+            yield self._checked(batch, handling)
+
+    def _parts(self, on_invalid: str | None = None) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+        """Yield a batch without records, so that there is at least one, and then `batches`."""
+        nothing = pd.DataFrame(np.zeros((0, self.facts.n_features)), columns=self.facts.feature_names)
+        return chain([self.facts.check_table(nothing, np.zeros(0))[:2]], self.batches(on_invalid=on_invalid))
+
+    def codes(self) -> NDArray[np.intp]:
+        """Check all records, and return their classes as 0, ..., C-1. They are private.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            The class of each record whose label is a class.
+        """
+        return np.concatenate([codes for _, codes in self._parts()])
+
+    def violations(self) -> dict[str, int]:
+        """Count the values outside each feature's domain, and the labels that are no class. They are private.
+
+        Returns
+        -------
+        dict of str to int
+            The numbers that `dpml.schema.Schema.violations` returns for the same records in memory.
+        """
+        total: Counter[str] = Counter()
+        for batch in self._batches():
+            total.update(self.facts.violations(self._frame(batch), batch.column(self.label)))
+        return {name: total[name] for name in dict.fromkeys([*self.facts.feature_names, "label"]) if total[name]}
+
+    def _batches(self) -> Iterator[Any]:
+        """Yield the records as batches of Arrow, none of them empty."""
         names = self.facts.feature_names
         bytes_of_row = 8 * (COPIES * len(names) + self.facts.n_classes)
         rows = min(max(self.memory // bytes_of_row, LEAST_ROWS), MOST_ROWS)
         for path in self.files:
             self._check_columns(path, [*names, self.label])
-            for batch in _batches(path, rows, [*names, self.label]):
-                if batch.num_rows:
-                    yield self._checked(batch, names, handling)
+            yield from filter(len, _batches(path, rows, [*names, self.label]))
 
-    def _checked(self, batch: Any, names: Sequence[str], on_invalid: str) -> tuple[Any, NDArray[np.intp]]:
-        X = _binary(batch, names)
+    def _frame(self, batch: Any) -> pd.DataFrame:
+        return read_frame(batch.select(self.facts.feature_names))
+
+    def _checked(self, batch: Any, on_invalid: str) -> tuple[Any, NDArray[np.intp]]:
+        schema, labels = self.facts, batch.column(self.label)
+        X = _binary(batch, schema.feature_names) if schema.is_binary else None
         if X is None:  # the schema names the column, the value and the domain, or clips
-            # without pandas' notes, which would make an index of a column
-            X = self.facts.check_features(batch.select(names).to_pandas(ignore_metadata=True), on_invalid)[0]
-        labels = batch.column(self.label)
-        codes = self.facts.check_labels(labels.to_pandas().to_numpy(), on_invalid)
-        return (X, codes) if codes.min() >= 0 else (X[codes >= 0], codes[codes >= 0])
+            return schema.check_table(self._frame(batch), labels, on_invalid)[:2]
+        return schema.without_unknown(X, schema.check_labels(labels, on_invalid), on_invalid)
+
+
+def parts_of(X: Any, codes: Any = None) -> Iterable[tuple[Any, Any]]:
+    """Return the checked batches of a `ParquetTable` and their classes, or a table in memory as one batch.
+
+    Parameters
+    ----------
+    X : ParquetTable or table
+        Checked records.
+    codes : ndarray of int of shape (n,), optional
+        Their classes, which a `ParquetTable` reads itself.
+
+    Returns
+    -------
+    iterable of tuple of table and ndarray of int
+        At least one batch, which may be empty.
+    """
+    return X._parts() if isinstance(X, ParquetTable) else [(X, codes)]
 
 
 @statistic

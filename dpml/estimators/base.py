@@ -9,7 +9,7 @@ import numbers
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Self
 
@@ -32,6 +32,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.mechanisms.secure import check_release
+from dpml.parquet import ParquetTable
 from dpml.schema import Schema, resolve_schema
 from dpml.schema.cells import read_frame
 
@@ -148,16 +149,17 @@ class PrivateEstimator(BaseEstimator):
         if cls.__doc__:
             cls.__doc__ = with_inherited_entries(cls)
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, **refused: Any) -> Self:
         """Fit to private records.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
+        X : array, sparse matrix or DataFrame of shape (n, D), or ParquetTable
             The records, and n may be 0. A DataFrame's columns are looked up in the schema by name. Other tables follow
-            its order.
+            its order. `AutoClassifier` and `BernoulliNB` also accept a `dpml.parquet.ParquetTable`, which they read in
+            batches. The model equals that of the same records in memory. Its schema is used if the estimator has none.
         y : array of shape (n,)
-            Labels among the schema's classes.
+            Labels among the schema's classes. A `ParquetTable` contains them.
         **refused : object
             No other argument is allowed. `sample_weight` raises an error that gives the reason.
 
@@ -167,11 +169,14 @@ class PrivateEstimator(BaseEstimator):
             The fitted estimator.
         """
         refuse_arguments(self, refused)
+        if isinstance(X, ParquetTable) and y is not None:
+            raise InvalidParameter("y", type(y).__name__, "None for a ParquetTable, which contains the labels")
         X = self._enter(X)
         self._check_common()
         self._check_parameters()
-        self._check_claim(self.schema if isinstance(self.schema, Schema) else None)
-        schema = self._check_schema(resolve_schema(self.schema, X))
+        stated = self._stated_schema(X)
+        self._check_claim(stated if isinstance(stated, Schema) else None)
+        schema = self._check_schema(resolve_schema(stated, X))
         return self._fit_checked(self._check_table(X, y, schema))
 
     def _fit_checked(self, table: CheckedTable) -> Self:
@@ -189,6 +194,8 @@ class PrivateEstimator(BaseEstimator):
     private: ClassVar[bool] = True
     # True for a method whose rules need `n_lower` records: where an invalid value is an error, fewer are one too
     _refuses_few: ClassVar[bool] = False
+    # True for a method whose statistics are read in batches
+    _takes_parquet: ClassVar[bool] = False
 
     def _check_parameters(self) -> None:
         """Check the method's own parameters."""
@@ -253,7 +260,8 @@ class PrivateEstimator(BaseEstimator):
         rng = as_generator(self.random_state)
         records, codes, kept = self._private_records(schema, X, y)
         count = schema.public_count(X, self.relation)
-        return self._checked_table(records, codes, kept, isinstance(X, pd.DataFrame), rng, count)
+        named = isinstance(X, (pd.DataFrame, ParquetTable))
+        return self._checked_table(records, codes, kept, named, rng, count)
 
     def _checked_table(
         self, X: Any, codes: Any, schema: Schema, named: bool, rng: np.random.Generator, count: int | None = None
@@ -270,12 +278,15 @@ class PrivateEstimator(BaseEstimator):
 
     def _enter(self, X: Any) -> Any:
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
+        if isinstance(X, ParquetTable) and not self._takes_parquet:
+            allowed = f"a table in memory for {type(self).__name__}. AutoClassifier and BernoulliNB read files"
+            raise InvalidParameter("X", "ParquetTable", allowed)
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)
         epsilon = self.epsilon
         if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
-        schema = self.schema
+        schema = self._stated_schema(X)
         if self.release and isinstance(schema, Schema):
             if schema.unconfirmed:
                 raise InvalidSchema("data_derived", schema.unconfirmed[0], "confirmed by a person before a release")
@@ -287,6 +298,10 @@ class PrivateEstimator(BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 
+    def _stated_schema(self, X: Any) -> Any:
+        """Return the schema of the estimator, or else that of files."""
+        return X.facts if self.schema is None and isinstance(X, ParquetTable) else self.schema
+
     def _check_records(self, schema: Schema, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         """Return checked records, their classes and the schema, as `Schema.check_table` does.
 
@@ -294,9 +309,14 @@ class PrivateEstimator(BaseEstimator):
         refuses them (`_refuses_few`).
         """
         on_invalid = "clip" if self.release else self.on_invalid
+        if isinstance(X, ParquetTable):
+            X = replace(X, schema=schema, on_invalid=on_invalid)
         if not self.release and on_invalid == "clip":
             _warn_clipped(for_study(_violations(schema, Private(X), y), self.release, "what clipping changes"))
-        X, codes, checked_schema = schema.check_table(X, y, on_invalid)
+        if isinstance(X, ParquetTable):
+            codes, checked_schema = X.codes(), schema
+        else:
+            X, codes, checked_schema = schema.check_table(X, y, on_invalid)
         if not self.release:
             n = for_study(number_of(Private(codes)), self.release, "the number of records")
             _warn_few(n, schema, self._refuses_few and on_invalid == "raise")
@@ -358,7 +378,7 @@ def refuse_arguments(model: Any, given: Mapping[str, Any]) -> None:
 def _violations(schema: Schema, X: Any, y: Any) -> dict[str, int]:
     """Return `Schema.violations`, or none for a table that cannot be read, for which later checks raise the error."""
     try:
-        return schema.violations(X, y)
+        return X.violations() if isinstance(X, ParquetTable) else schema.violations(X, y)
     except Exception:  # no table, or labels of another number
         return {}
 

@@ -11,6 +11,7 @@ import numbers
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -156,6 +157,11 @@ def read_frame(X: Any) -> Any:
     # check the shape first: a lazy table has none, and reading its columns is slow
     if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
         return X
+    if hasattr(X, "npartitions"):  # of Dask: to read it here would take the memory that it avoids
+        raise InvalidData(
+            "X is a Dask DataFrame, which may be larger than memory. Write it with X.to_parquet(folder), and pass "
+            "dpml.parquet.ParquetTable(folder, label) to AutoClassifier or BernoulliNB, or else pass X.compute()"
+        )
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
     columns = [_native(X[name]) for name in names]
     cells = [c if isinstance(c, pd.Series) else plain_cells(c) for c in columns]
@@ -179,11 +185,16 @@ def _native(values: Any) -> Any:
         return np.where(np.isnat(values), np.nan, values.astype(np.int64))  # as `cell_key` reads each
     if not hasattr(values, "to_pylist"):
         return values
-    dictionary = hasattr(values.type, "index_type")
+    values = values.cast(values.type.value_type) if hasattr(values.type, "index_type") else values
     try:
-        return (values.cast(values.type.value_type) if dictionary else values).to_pandas()
-    except ValueError:  # a date or a time beyond those of Python, which has no value as any other
-        return np.full(len(values), None, dtype=object)
+        values.validate(full=True)
+        return values.to_pandas()
+    except ValueError:  # a date beyond those of Python, or bytes that are no text, has no value. Others keep theirs
+        cells = np.full(len(values), None, dtype=object)
+        for place, cell in enumerate(values):
+            with suppress(ValueError, OverflowError):
+                cells[place] = cell.as_py()
+        return cells
 
 
 def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:

@@ -123,7 +123,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
 
     classifier: Any = field(default=None, kw_only=False)
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> BestSelector:
+    def fit(self, X: Any, y: Any = None, **refused: Any) -> BestSelector:
         """Select features of private records and fit the classifier to them.
 
         Parameters

@@ -524,7 +524,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
 
     # ---- fit ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> PrivateSearch:
+    def fit(self, X: Any, y: Any = None, **refused: Any) -> PrivateSearch:
         """Select a candidate on private records and fit it.
 
         Parameters

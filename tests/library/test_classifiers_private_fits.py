@@ -1,5 +1,7 @@
 """Fits of naive Bayes and of local search hold exact values as private ones, from the records to the draw."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,7 +49,13 @@ def from_parquet(X, y, folder, **options):
     names = [f"x{j}" for j in range(6)]
     pd.DataFrame(X.astype(int), columns=names).assign(y=y).to_parquet(folder / "records.parquet")
     table = ParquetTable(folder, "y", Schema.binary(6, names, n_lower=150))
-    return BernoulliNB(1.0, **options, **SEED).fit_parquet(table)
+    return BernoulliNB(1.0, **options, **SEED).fit(table)
+
+
+def automatic(frame, y, folder, **facts):
+    frame.assign(y=y).to_parquet(folder / "records.parquet")
+    table = ParquetTable(folder, "y", replace(MIXED, **facts))
+    return AutoClassifier(9.0, **SEED).fit(table)
 
 
 def binary(model, kind=np.asarray):
@@ -64,6 +72,8 @@ FITS = {
     "BernoulliNB[auto]": binary(BernoulliNB(9.0, schema=FEW, on_invalid="clip", **SEED)),
     "BernoulliNB[Parquet]": lambda X, frame, y, folder: from_parquet(X, y, folder, selection="none"),
     "BernoulliNB[Parquet, published]": lambda X, frame, y, folder: from_parquet(X, y, folder, method="published"),
+    "AutoClassifier[Parquet]": lambda X, frame, y, folder: automatic(frame, y, folder),
+    "AutoClassifier[Parquet, n_lower]": lambda X, frame, y, folder: automatic(frame, y, folder, n_lower=200),
     **{f"MixedNB[{m}]": mixed(MixedNB(1.0, method=m, schema=MIXED, **SEED)) for m in ("vaidya", "published")},
     **{f"{k.__name__}[published]": binary(k(1.0, calibration="published", schema=BINARY, **SEED))
        for k in (PrivLocal, PrivGene)},

@@ -69,7 +69,7 @@ def test_naive_bayes_equals_that_from_memory_and_costs_the_same(table, census, p
         BernoulliNB(1.5, schema=census.schema, random_state=3, budget=budget, relation=relation, **parameters)
         for budget in budgets
     ]
-    in_memory, large = models[0].fit(frame, census.y_train), models[1].fit_parquet(table)
+    in_memory, large = models[0].fit(frame, census.y_train), models[1].fit(table)
     np.testing.assert_array_equal(in_memory.feature_log_prob_, large.feature_log_prob_)
     np.testing.assert_array_equal(in_memory.class_log_prior_, large.class_log_prior_)
     test = pd.DataFrame(census.X_test, columns=census.feature_names)
@@ -101,6 +101,10 @@ def test_a_value_outside_its_domain_is_treated_as_in_memory(tmp_path, bad):
     folder = written(tmp_path, X, y, ["a", "b"], kind=float)
     with pytest.raises(InvalidData, match="'a'"):
         ParquetTable(folder, "label", **SMALL).counts()
+    budget = Budget(1.0)
+    with pytest.raises(InvalidData, match="'a'"):
+        BernoulliNB(1.0, budget=budget).fit(ParquetTable(folder, "label", **SMALL))
+    assert not len(budget.ledger)
     schema = Schema.binary(2, ["a", "b"])
     clipped, codes, _ = schema.check_table(pd.DataFrame(X, columns=["a", "b"]), y, "clip")
     found = ParquetTable(folder, "label", on_invalid="clip", **SMALL).counts()
@@ -122,7 +126,7 @@ def test_a_release_clips_and_reads_whatever_the_table_holds(tmp_path):
     X, y = np.full((300, 2), 7.0), np.arange(300) % 5
     table = ParquetTable(written(tmp_path, X, y, ["a", "b"], kind=float), "label", **SMALL)
     model = BernoulliNB(1.0, release=True, budget=Budget(1.0), schema=Schema.binary(2, ["a", "b"], n_lower=100))
-    assert model.fit_parquet(table).predict(pd.DataFrame({"a": [0], "b": [1]})).shape == (1,)
+    assert model.fit(table).predict(pd.DataFrame({"a": [0], "b": [1]})).shape == (1,)
 
 
 def test_what_is_wrong_with_a_table_is_named(tmp_path, monkeypatch):
@@ -138,11 +142,9 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path, monkeypatch):
     with pytest.raises(InvalidData, match="'c' is missing"):
         ParquetTable(folder, "label", Schema.binary(3, ["a", "b", "c"]))
     with pytest.raises(InvalidParameter, match="not binary"):
-        ParquetTable(folder, "label", Schema((Feature("a", "numeric", lower=0, upper=1),)))
+        ParquetTable(folder, "label", Schema((Feature("a", "numeric", lower=0, upper=1),))).counts()
     with pytest.raises(InvalidParameter, match=r"`method` must be .*Got 'partitioned'"):
-        BernoulliNB(1.0, method="partitioned").fit_parquet(ParquetTable(folder, "label"))
-    with pytest.raises(InvalidParameter, match=r"`table` must be .*Got 'DataFrame'"):
-        BernoulliNB(1.0).fit_parquet(pd.DataFrame())
+        BernoulliNB(1.0, method="partitioned").fit(ParquetTable(folder, "label"))
     (tmp_path / "part1.parquet").write_text("no Parquet")
     with pytest.raises(InvalidData, match="not a Parquet file"):
         ParquetTable(folder, "label").counts()
@@ -201,3 +203,18 @@ def test_an_index_of_pandas_is_a_column_like_any_other(tmp_path):
         table.counts()
     assert table.counts(on_invalid="clip").on.shape == (2, 2)
     assert ParquetTable(tmp_path, "y", Schema.binary(1, ["a"])).counts().on.tolist() == [[0.0], [2.0]]
+
+
+@pytest.mark.parametrize("encode", [lambda text: text, lambda text: text.dictionary_encode()])
+def test_a_cell_that_is_no_text_or_date_changes_no_other(encode, tmp_path):
+    """Parquet checks neither bytes of texts nor the range of dates, and one record must not make a release fail."""
+    ends = np.arange(5, dtype=np.int32)
+    text = encode(pyarrow.StringArray.from_buffers(4, *map(pyarrow.py_buffer, (ends.tobytes(), b"bb\xffa"))))
+    day = pyarrow.array([0, 1, 2**31 - 1, 3], pyarrow.int32()).cast(pyarrow.date32())
+    schema = Schema([Feature(name, "categorical", ("a", "b")) for name in ("text", "day")], ("a", "b"))
+    path = parquet(tmp_path, [("text", text), ("day", day), ("y", text)])
+    with pytest.raises(InvalidData, match="column 'text' has the value None"):
+        ParquetTable(path, "y", schema).codes()
+    ((X, codes),) = ParquetTable(path, "y", schema, on_invalid="clip").batches()
+    assert X["text"].tolist() == ["b", "b", "a"]
+    assert codes.tolist() == [1, 1, 0]

@@ -18,7 +18,7 @@ from dpml.budget.shares import rest_of
 from dpml.claims import claim
 from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
-from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan
+from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan, is_wide
 from dpml.classifiers.automatic.tables import TableModel, release_table
 from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.crowded_bins import warn_of_crowded
@@ -27,10 +27,11 @@ from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.counts import FACTOR
 from dpml.estimators.base import CheckedTable, warn
 from dpml.estimators.inner_budget import fit_with_inner_budget
-from dpml.exceptions import InvalidData, shown
+from dpml.exceptions import InvalidData, InvalidParameter, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
+from dpml.parquet import ParquetTable, parts_of
 from dpml.schema import Schema
 
 # a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
@@ -197,6 +198,7 @@ class AutoClassifier(ProbabilisticClassifier):
 
     See Also
     --------
+    dpml.parquet.ParquetTable : Reads records from Parquet files in batches.
     MixedNB : Naive Bayes for binary, categorical and numeric columns.
     dpml.tuning.PrivateSearch : Select hyperparameters of a classifier privately.
 
@@ -218,6 +220,10 @@ class AutoClassifier(ProbabilisticClassifier):
     tuned thresholds learn from the records, and no ε covers them. The classifier does not need these steps. A release
     warns of such a step in its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
     (docs/explanation/privacy.md, "In a pipeline"). It cannot detect anything that was learned before `fit` was called.
+
+    `fit` also accepts a `dpml.parquet.ParquetTable`, a table larger than memory. It reads the files several times,
+    first to check all cells, and keeps a small integer for each cell of a table of attributes. Only many binary columns
+    beside others need a table in memory.
 
     For `cross_val_score` and other K-fold cross-validation, pass ``schema=schema.for_folds(K)``.
 
@@ -243,6 +249,7 @@ class AutoClassifier(ProbabilisticClassifier):
 
     _refuses_few: ClassVar[bool] = True
     _takes_any_cell: ClassVar[bool] = True
+    _takes_parquet: ClassVar[bool] = True
 
     delta: float = 0.0
 
@@ -255,6 +262,9 @@ class AutoClassifier(ProbabilisticClassifier):
             if missing:
                 allowed = "Schema.subset(...) states some of the columns, and BestSelector selects some privately"
                 raise InvalidData(f"column {shown(missing[0])} of the schema is missing in X: {allowed}")
+        if isinstance(X, ParquetTable) and is_wide(Layout.from_schema(schema)) and not schema.is_binary:
+            allowed = "binary in every feature, or with fewer binary features, for a ParquetTable"
+            raise InvalidParameter("schema", "many binary features beside others", allowed)
         return super()._check_table(X, y, schema)
 
     def _check_parameters(self) -> None:
@@ -407,8 +417,11 @@ def _labels(codes: Any, schema: Schema) -> NDArray:
 @statistic
 def _dense_surplus(X: Any) -> FloatArray:
     """Return the number of records with many ones, less that of the others."""
-    many = np.asarray(X.sum(axis=1)).ravel() >= DENSE * X.shape[1]
-    return np.array([float(2 * many.sum() - len(many))])
+    surplus = 0.0
+    for part, _ in parts_of(X):
+        many = np.asarray(part.sum(axis=1)).ravel() >= DENSE * part.shape[1]
+        surplus += float(2 * many.sum() - len(many))
+    return np.array([surplus])
 
 
 def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> tuple[bool, float]:

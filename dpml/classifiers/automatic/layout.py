@@ -27,6 +27,7 @@ from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
+from dpml.parquet import parts_of
 from dpml.schema import Feature, Schema, Taxonomy
 from dpml.schema.domain import SPAN, growing_edges, growing_powers, inner_edges
 
@@ -225,6 +226,10 @@ class Layout:
     @statistic
     def places(self, X: Any) -> list[NDArray]:
         """Return the finest group of each record for each attribute and twin."""
+        parts = [self._places(part) for part, _ in parts_of(X)]
+        return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+    def _places(self, X: Any) -> list[NDArray]:
         X = X.tocsc() if sparse.issparse(X) else X
         return [self._place(X, a) for a in range(len(self.everything))]
 
@@ -320,12 +325,14 @@ def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:
 @statistic
 def histograms(layout: Layout, X: Any, counted: Sequence[Sequence[int]], n_cells: int) -> FloatArray:
     """Count the values of numbers of one domain in its cells (domains, cells), 0 beyond the last cell. Private."""
-    rows = []
-    for numbers in counted:
-        edges = cell_edges(*layout.bounds(numbers[0]), n_cells)
-        columns = (np.asarray(layout.column(X, a), dtype=float) for a in numbers)
-        rows.append(sum(np.bincount(np.digitize(column, edges[1:-1]), minlength=n_cells) for column in columns))
-    return np.array(rows, dtype=float).reshape(len(rows), n_cells)
+    counts = np.zeros((len(counted), n_cells))
+    for part, _ in parts_of(X):
+        for row, numbers in zip(counts, counted, strict=True):
+            edges = cell_edges(*layout.bounds(numbers[0]), n_cells)
+            for a in numbers:
+                column = np.asarray(layout.column(part, a), dtype=float)
+                row += np.bincount(np.digitize(column, edges[1:-1]), minlength=n_cells)
+    return counts
 
 
 def release_histograms(

@@ -10,6 +10,7 @@ the noisy counts that is correct most often: this one, the one of `BernoulliNB`,
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,13 @@ from dpml.classifiers.naive_bayes.bernoulli import (
     default_shrinkage,
     models_from_row_bounded,
 )
-from dpml.counts import FACTOR, NoisyCounts, contingency, release_row_bounded, row_bounded_scales
+from dpml.counts import FACTOR, Contingency, NoisyCounts, contingency, release_row_bounded, row_bounded_scales
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import noisy_max
+from dpml.parquet import ParquetTable, parts_of
 from dpml.schema import Schema
 from dpml.selection.plan import choose_features
 
@@ -73,14 +75,16 @@ def release_words(
     epsilon, factor = check_epsilon(epsilon), FACTOR[check_relation(relation)]
     C, mask, for_check = schema.n_classes, np.ones(schema.n_features, dtype=bool), 0.0
     if look:
-        choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=None if secure else rng)
+        counted = partial(word_counts, X, codes, C)
+        options: dict[str, Any] = {"relation": relation, "rng": None if secure else rng, "counted": counted}
+        choice = choose_features(None, np.zeros(0, dtype=np.intp), schema, epsilon, **options)
         epsilon, mask = choice.epsilon_left, choice.mask
         if mask.all():
             for_check = min(CHECK_SHARE * epsilon, factor / (FINE * (schema.n_lower or 1)))
             epsilon = rest_of(epsilon, for_check)
     kept = schema if mask.all() else schema.subset(mask)
     r = default_row_bound(kept, epsilon)
-    exact = contingency(share_rows(columns_of(X, mask), r), codes, C)
+    exact = word_counts(X, codes, C, r, mask)
     shared: dict[str, Any] = {"relation": relation, "class_share": default_class_share(kept.n_features)}
     noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, rng=rng, secure=secure, **shared)
     shrunken = shrunken_models(noisy, epsilon, r, **shared)
@@ -98,11 +102,32 @@ def release_words(
     return candidates[int(PermuteAndFlip(for_check, factor).release(right, rng=rng))]
 
 
+def word_counts(
+    X: Any, codes: Any, n_classes: int, row_bound: int | None = None, mask: NDArray[np.bool_] | None = None
+) -> Contingency:
+    """Return the exact counts of words, of all or of some of them, that share a contribution bound if there is one."""
+    return Contingency(*_word_counts(X, codes, n_classes, row_bound, mask))
+
+
+@statistic
+def _word_counts(
+    X: Any, codes: Any, n_classes: int, row_bound: int | None, mask: NDArray[np.bool_] | None
+) -> tuple[FloatArray, FloatArray]:
+    if isinstance(X, ParquetTable):
+        counts = X.counts() if row_bound is None else X.shared_counts(row_bound, mask)
+    else:
+        some = X if mask is None else columns_of(X, mask)
+        counts = contingency(some if row_bound is None else share_rows(some, row_bound), codes, n_classes)
+    return counts.on, counts.n
+
+
 @statistic
 def numbers_correct(models: Sequence[LinearModels], X: Any, codes: Any, more: Sequence[int]) -> NDArray[np.int64]:
     """Return the number of records that each model classifies correctly, plus a public number."""
-    right = [np.count_nonzero(model.predicted(X)[0] == codes) for model in models]
-    return np.array(right, dtype=np.int64) + np.array(more, dtype=np.int64)
+    right = np.array(more, dtype=np.int64)
+    for part, classes in parts_of(X, codes):
+        right += [np.count_nonzero(model.predicted(part)[0] == classes) for model in models]
+    return right
 
 
 def constant_models(noisy: NoisyCounts, n_features: int) -> LinearModels:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -41,7 +41,7 @@ from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic
 from dpml.mechanisms.source import Source
 from dpml.parquet import ParquetTable
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import Schema
 from dpml.selection.plan import choose_features
 
 
@@ -401,6 +401,8 @@ class BernoulliNB(PosteriorNB):
     True
     """
 
+    _takes_parquet: ClassVar[bool] = True
+
     method: str = "row-bounded"
     row_bound: int | None = None
     pseudocount: float = 1.0
@@ -409,41 +411,16 @@ class BernoulliNB(PosteriorNB):
     shrinkage: float | str | None = None
     selection: str = "auto"
 
-    def fit_parquet(self, table: ParquetTable) -> BernoulliNB:
-        """Fit to private records in Parquet files, which are read batch by batch.
-
-        The model equals, bit for bit, that of `fit` with the same `random_state` and the same records in memory. It
-        costs the same ε. ``method="partitioned"`` is not available.
-
-        Parameters
-        ----------
-        table : dpml.parquet.ParquetTable
-            Records in Parquet files. Its schema is used if the estimator has none. The estimator's `on_invalid` is
-            used.
-
-        Returns
-        -------
-        BernoulliNB
-            The fitted estimator.
-
-        Raises
-        ------
-        InvalidParameter
-            If `table` is not a ParquetTable, or the method is "partitioned".
-        """
-        self._enter(np.zeros((0, 1)))
-        self._check_common()
-        self._check_parameters()
-        if not isinstance(table, ParquetTable):
-            raise InvalidParameter("table", type(table).__name__, "a dpml.parquet.ParquetTable")
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
+        if not isinstance(X, ParquetTable):
+            return super()._check_table(X, y, schema)
         if self.method == "partitioned":
             raise InvalidParameter("method", self.method, "'row-bounded' or 'published' for a table in Parquet")
-        schema = self._check_schema(table.facts if self.schema is None else resolve_schema(self.schema, None))
-        self._check_claim(schema)
-        on_invalid = "clip" if self.release else self.on_invalid
-        records = replace(table, schema=schema, on_invalid=on_invalid, private=True)
-        rng = as_generator(self.random_state)
-        return self._fit_checked(self._checked_table(records, None, schema, True, rng))
+        records = replace(X, schema=schema, on_invalid="clip" if self.release else self.on_invalid, private=True)
+        if records.on_invalid == "raise":
+            for _ in records.batches():  # what is not valid is refused before the charge
+                pass
+        return self._checked_table(records, None, schema, True, as_generator(self.random_state))
 
     def _check_parameters(self) -> None:
         check_choice(self.method, "method", METHODS)
