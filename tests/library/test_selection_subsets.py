@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpml.audit import recorded_releases
+from dpml.budget import Budget
 from dpml.exceptions import InvalidParameter
 from dpml.selection import SubsetSelector
 from dpml.selection.subsets import SubsetDraw, best_supports, losses, round_sizes, support_at
@@ -133,6 +135,19 @@ def test_rounds_are_few_and_even():
     assert round_sizes(5, 126) == [3, 2]
     assert round_sizes(4, 126) == [2, 2]
     assert round_sizes(3, 20_000) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("relation", "span"), [("add-remove", 1), ("replace-one", 2)])
+def test_rounds_and_charges_add_up_to_epsilon(relation, span):
+    """Each round costs its weight times the range of a score, and two rounds select four of 150 features."""
+    table = np.eye(150)[:40], np.arange(40) % 2
+    budget = Budget(10.0, relation=relation)
+    model = SubsetSelector(0.8, 4, relation=relation, budget=budget, random_state=0).fit(*table)
+    assert budget.ledger["epsilon"].tolist() == [0.8]
+    model.set_params(budget=None)
+    releases = recorded_releases(lambda data: model.fit(*data), table, table)
+    assert [release.mechanism.n_supports for release in releases] == [math.comb(150, 2), math.comb(148, 2)]
+    assert sum(span * release.mechanism.weight for release in releases) == pytest.approx(0.8)
 
 
 def test_features_that_count_only_together_are_found():
