@@ -238,6 +238,7 @@ NAMES = {
     "mohammed2011": "Mohammed et al. 2011",
     "nissim2007": "Nissim et al. 2007",
     "papernot-steinke2022": "Papernot and Steinke 2022",
+    "prastakos2025": "Prastakos et al. 2025",
     "qiao2021": "Qiao et al. 2021",
     "smith2011": "Smith 2011",
     "vaidya2013": "Vaidya et al. 2013",

@@ -574,6 +574,8 @@ _selector(
     method="iterative", **_INFORMATION,
 )  # fmt: skip
 _add("selector", "exact", "Exact selection")
+# compares sets of features by the records themselves, so that it has no study by counts
+_selector("best-subset", "Best subset", "selection.SubsetSelector", "best-subset", "other")
 # chooses T by itself
 _selector("best-selector", "BestSelector", "tuning.BestSelector", "best-selector", "other")
 _selector("perturbation", "Noisy scores", _SCORES, "score-perturbation-threshold", "threshold")

@@ -20,6 +20,7 @@ from dpml.selection.scores import (
     scores_from_counts,
     sensitivity,
 )
+from dpml.selection.subsets import SubsetSelector
 from dpml.selection.top import TopSelector, one_shot, peel, sample_joint
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "PublicFacts",
     "PublishedSelector",
     "SparseVectorSelector",
+    "SubsetSelector",
     "TopSelector",
     "change_range",
     "choose_features",

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from dpml.audit.cases.base import (
     DELTA,
     Case,
     CaseMaker,
+    Enumerated,
     Public,
     Sides,
     Typed,
@@ -26,7 +28,7 @@ from dpml.audit.cases.base import (
     typed_case,
 )
 from dpml.audit.cases.typed import Table
-from dpml.mechanisms import PermuteAndFlip, SparseVector
+from dpml.mechanisms import PermuteAndFlip, SparseVector, boundary
 from dpml.schema import Schema
 from dpml.selection import (
     MaskSelector,
@@ -34,6 +36,7 @@ from dpml.selection import (
     NoisyCountSelector,
     NoisyScoreSelector,
     SparseVectorSelector,
+    SubsetSelector,
     TopSelector,
     mask_log_probability,
     scores,
@@ -554,7 +557,41 @@ def _sparse_vector(epsilon: float, relation: str) -> Case:
     return Case(data, neighbour, *fitted(make, SCHEMA, probabilities), words="two scores rise, two fall")
 
 
+def _best_subset(epsilon: float, relation: str) -> Case:
+    """Return the case of sets of two of four features, of which {2, 3} alone separates the classes.
+
+    The record contradicts the set {0, 1}. A replaced one contradicts {2, 3} before.
+    """
+    unit = math.ceil((1 if relation == "add-remove" else 2) / epsilon)
+    many = max(100, 8 * unit)
+    base = [row for row in (([0, 1], 0), ([], 0), ([2, 3], 0), ([2], 1), ([3], 1)) for _ in range(many)]
+    before = [([0, 1, 2], 0)] if relation == "replace-one" else []
+    tables = table_from_rows(base + before, D), table_from_rows([*base, ([0, 1, 2], 1)], D)
+
+    def call(data):
+        return SubsetSelector(epsilon, T, relation=relation, schema=SCHEMA, random_state=0).fit(*data).get_support()
+
+    def sample(data, draws, rng):
+        mechanism, statistic = first_drawn(call, data)
+        ranks = boundary.release(replace(mechanism, draws=draws), statistic, rng)
+        return np.array([sum(1 << i for i in chosen) for chosen in SETS])[ranks]
+
+    def probabilities(mechanism, statistic):
+        ranks, scores, _ = statistic
+        logs = mechanism.weight * scores[np.argsort(ranks)]
+        return logs - np.logaddexp.reduce(logs)
+
+    masks = [tuple(i in chosen for i in range(D)) for chosen in SETS]
+    sides: tuple[Any, Any, Any] = call, sample, Enumerated(call, probabilities, masks)
+    # each further feature differs from the class in more records
+    records = np.arange(8 * D * unit)
+    table = np.array([records % 2 ^ (records < i * unit) for i in range(D)]).T.astype(float), records % 2
+    words = "the record contradicts one set of features, and agrees with the best one"
+    return Case(*tables, *sides, words=words, law=mask_law(sides, table))
+
+
 CASES: dict[str, CaseMaker] = {
+    "best-subset": _best_subset,
     **{f"mask-{kind}": _mask(kind, "range") for kind in KINDS},
     "mask-published": _mask("count", "published"),
     "private-threshold-testing": _threshold_testing,
