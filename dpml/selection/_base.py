@@ -164,6 +164,15 @@ class SelectsColumns(SelectorMixin):
         )
         return columns_of(X, mask)
 
+    def _model(self, mask: Any, table: CheckedTable) -> None:
+        self._mask = mask
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
@@ -287,15 +296,6 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
 
     def _release(self, counts: Contingency, table: CheckedTable) -> BoolArray:
         return self._masks(counts, self._checked(table.schema), 1, table.noise.get("rng"))[0]
-
-    def _model(self, mask: BoolArray, table: CheckedTable) -> None:
-        self._mask = mask
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
 
 def top_masks(scores: FloatArray, n_features: int) -> BoolArray:

@@ -264,12 +264,3 @@ class SubsetSelector(SelectsColumns, PrivateEstimator):
             [rank] = boundary.release(draw, best, table.noise.get("rng"))
             mask[left[support_at(int(rank), len(left), size)]] = True
         return mask
-
-    def _model(self, mask: BoolArray, table: Any) -> None:
-        self._mask = mask
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags

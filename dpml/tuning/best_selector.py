@@ -252,9 +252,3 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
             Share of records that are classified correctly, in [0, 1].
         """
         return super().score(X, y, sample_weight)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
