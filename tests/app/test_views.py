@@ -1,6 +1,7 @@
 """The views of tidy tables: what is drawn is what the table says, its spread included, in the app's styles."""
 
 import re
+from functools import partial
 
 import holoviews as hv
 import numpy as np
@@ -220,19 +221,31 @@ def test_a_theme_changes_ground_and_text():
         views.theme("grey")
 
 
-@pytest.mark.parametrize(
-    "view",
-    [
-        lambda: views.curve(draws(), levels={"majority": 0.5}),
-        lambda: views.points(draws(), "epsilon", "accuracy", diagonal=True, joined=True),
-        lambda: views.ranked(draws(), "epsilon", "accuracy", levels={"by lot": 0.5}),
-        lambda: views.roc(exact=([0, 1], [0, 1]), claim=0.5),
-        lambda: views.map(draws(n_features=2)),
-        lambda: views.histogram(
-            draws()["accuracy"], [0.4, 0.6, 0.9], density=True, curves={"flat": ([0.4, 0.9], [2, 2])}
-        ),
-    ],
-    ids=["curve", "points", "ranked", "roc", "map", "histogram"],
-)
+VIEWS = {
+    "curve": partial(views.curve, draws(), levels={"majority": 0.5}),
+    "points": partial(views.points, draws(), "epsilon", "accuracy", diagonal=True, joined=True),
+    "ranked": partial(views.ranked, draws(), "epsilon", "accuracy", levels={"by lot": 0.5}),
+    "roc": partial(views.roc, exact=([0, 1], [0, 1]), claim=0.5),
+    "map": partial(views.map, draws(n_features=2)),
+    "histogram": partial(
+        views.histogram,
+        draws()["accuracy"],
+        [0.4, 0.6, 0.9],
+        density=True,
+        curves={"flat": ([0.4, 0.9], [2, 2])},
+    ),
+}
+each_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+
+
+@each_view
 def test_each_view_is_drawn_without_a_warning(view):
     assert drawn(view()).renderers
+
+
+@each_view
+def test_each_view_takes_the_options_of_its_frame(view):
+    shown = drawn(view(title="a title", xlabel="across", ylabel="up", width=500, height=300, show_legend=False))
+    assert shown.title.text.startswith("a title")
+    assert (shown.xaxis.axis_label, shown.yaxis.axis_label) == ("across", "up")
+    assert (shown.width, shown.height) == (500, 300)

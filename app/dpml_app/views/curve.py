@@ -95,9 +95,8 @@ def curve(
     layers += levels_of(dict(levels or {}), means[x].to_numpy(), kdim, ydim)
     drawn = means["low"].notna().any()
     words = f"{of.label}, {band_words(band, level)}" if drawn else of.label
-    if not keys and not levels:
-        look = {"show_legend": False, **look}
-    return framed(layers, at, of, ylabel=words, title=title, **look)
+    legend = {} if keys or levels else {"show_legend": False}
+    return framed(layers, at, of, **{"ylabel": words, "title": title, **legend, **look})
 
 
 def series_layers(
