@@ -140,7 +140,7 @@ def test_a_table_without_records_is_one_too(case, tmp_path):
     (table, y, schema), epsilon, options, _ = CASES[case]
     schema = replace(schema, n_lower=1)
     files = ParquetTable(written(tmp_path, table[:0], y[:0], []), "label", schema, **SMALL)
-    options |= {"on_invalid": "clip", "random_state": 0}
+    options = {**options, "on_invalid": "clip", "random_state": 0}
     in_memory = AutoClassifier(epsilon, schema=schema, **options).fit(table[:0], y[:0])
     assert_equal(in_memory, AutoClassifier(epsilon, **options).fit(files), table[:20])
 

@@ -1,6 +1,7 @@
 """ROC curves as Stoddard et al. publish them: what each part is paid, valid curves, and what is refused."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -306,6 +307,17 @@ def test_the_positive_label_and_log_odds():
     )
     assert_valid_at(*curve)
     assert curve[2][0, -1] == -np.inf
+
+
+@pytest.mark.parametrize("release", [partial(recursive_medians, k=4), partial(quantile_thresholds, n_thresholds=15)])
+def test_log_odds_beyond_the_end_of_the_scale_count_as_its_end(release):
+    log_odds = np.random.default_rng(1).normal(0, 30, 60)
+    far, near = (np.where(abs(log_odds) > 30, end * np.sign(log_odds), log_odds) for end in (1e300, 30.0))
+    assert (far != near).sum() > 10
+    drawn = [
+        release(scores, 2.0, rng=np.random.default_rng(0), score_scale="log-odds", draws=20) for scores in (far, near)
+    ]
+    np.testing.assert_array_equal(*drawn)
 
 
 def test_budget_is_charged_once_and_refuses_non_private():

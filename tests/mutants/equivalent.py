@@ -23,6 +23,7 @@ EQUIVALENT = {
     r"^bound left out: .*\.(_publisher\.drawn_given|classifiers\.private_prediction\._unit_records) ": ROUNDING,
     r"^bound left out: .*\.SmoothLaplace\._divergence 1": "Where the ratio rises, its root is never before its piece.",
     r"^bound left out: .*\.as_published\._medians ": "The place of no score, before the first, is masked.",
+    r"^sensitivity halved: .*\.secure\._NoisyMax\._compare ": "By zCDP, the loss follows from the scores alone.",
     r"^bound left out: .*\.graphical\.estimated ": "Released counts so far from the total weigh nothing.",
     r"^refusal left out: .*\.release\.steps\._charged ": "The inner budget has no δ: it refuses such a charge before.",
     r"^exact number of records: .*\.as_published\._published_n ": "Replace-one alone comes here: the number is public.",
