@@ -58,6 +58,11 @@ def test_figures_without_noise_are_those_of_scikit_learn():
         assert evaluation.false_positive_rate(threshold) == pytest.approx(fp / (fp + tn), abs=1e-6)
 
 
+def test_a_threshold_above_every_probability_counts_as_one():
+    evaluation = PrivateEvaluation(np.ones((2, 3)), np.array([np.inf, 2.0, 0.5, 0.0]), 0.0, 1.0)
+    np.testing.assert_allclose(evaluation.bin_probabilities(), [1.0, 0.75, 0.25])
+
+
 def test_log_loss_is_that_of_the_bins_probabilities_and_bounded():
     y, log_odds = scores(2000)
     evaluation = exact_of(y, log_odds)
