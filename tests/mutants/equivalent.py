@@ -1,6 +1,7 @@
 """Modules that decide nothing about privacy; the faults (pattern of names: reason) that change nothing to see."""
 
-_PACKAGES = ("studies", "sweep", "datasets", "audit.cases", "registry", "claims", "papers", "_commands", "__main__")
+_PACKAGES = ("studies", "sweep", "datasets", "audit.cases", "registry", "claims", "papers", "testing")
+_PACKAGES += ("_commands", "__main__")
 LEFT_OUT = tuple(f"dpml.{name}" for name in _PACKAGES)
 DOES_NOT_RUN = "The mutant does not run: what is left stands where a choice, an array or a word is wanted."
 DIRECTION = "The draws are divided by their sum or length, so their scale cancels."
