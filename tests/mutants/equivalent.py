@@ -10,6 +10,7 @@ ROUNDING = "What is cut leaves its interval by rounding alone, and decides no se
 EQUIVALENT = {
     r"^bound left out: dpml\.audit\.": "A bound of the search for neighbours, which sees no private value.",
     r"^no noise: dpml\.mechanisms\.choice\.PrivateChoice\.release ": DOES_NOT_RUN,
+    r"^no noise: dpml\.mechanisms\.source\.Source\.bounded_choice ": DOES_NOT_RUN,
     r"^no noise: dpml\.tuning\.search\.PrivateSearch\._(chosen|most_stable) ": DOES_NOT_RUN,
     r"^no noise: dpml\.(evaluation\.as_published\.exponential_cut|release\.noise\._Noting\.release) ": DOES_NOT_RUN,
     r"^no noise: dpml\.selection\.as_published\.(private_threshold_testing|noisy_cut) 1": DOES_NOT_RUN,
