@@ -12,7 +12,7 @@ EQUIVALENT = {
     r"^no noise: dpml\.mechanisms\.choice\.PrivateChoice\.release ": DOES_NOT_RUN,
     r"^no noise: dpml\.mechanisms\.source\.Source\.bounded_choice ": DOES_NOT_RUN,
     r"^no noise: dpml\.tuning\.search\.PrivateSearch\._(chosen|most_stable) ": DOES_NOT_RUN,
-    r"^no noise: dpml\.(evaluation\.as_published\.exponential_cut|release\.noise\._Noting\.release) ": DOES_NOT_RUN,
+    r"^no noise: dpml\.(evaluation\.as_published\.exponential_cut|release\.steps\._Noting\.release) ": DOES_NOT_RUN,
     r"^no noise: dpml\.selection\.as_published\.(private_threshold_testing|noisy_cut) 1": DOES_NOT_RUN,
     r"^sensitivity halved: dpml\.classifiers\.linear\.estimators\.release_weights ": DOES_NOT_RUN,
     r"^noise to a third: dpml\.mechanisms\.norms\.(_uniform|NormGamma\._direction) ": DIRECTION,
