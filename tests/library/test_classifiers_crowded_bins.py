@@ -70,13 +70,22 @@ def test_noise_that_hides_the_counts_gives_no_warning(kind):
     assert named(kind(1e-4, schema=schema(WIDE), random_state=0), *table()) == []
 
 
-@pytest.mark.parametrize(("kind", "few"), [(DiffPID3, 400), (DiffPC45, 200)])
-def test_a_tree_warns_only_where_counts_exceed_the_noise_of_their_level(kind, few):
-    # two levels share ε = 1, so the noise has scale 4; on noise of scale 1, few records would be enough
+@pytest.mark.parametrize(
+    ("kind", "relation", "few"),
+    [
+        (DiffPID3, "add-remove", 400),
+        (DiffPC45, "add-remove", 200),
+        (DiffPID3, "replace-one", 1200),
+        (DiffPC45, "replace-one", 400),
+    ],
+)
+def test_a_tree_warns_only_where_counts_exceed_the_noise_of_their_level(kind, relation, few):
+    # two levels share ε = 1, so the noise has scale 4 or 8; on half of it, few records would be enough
     for n, expected in [(few, 0), (3200, 10)]:
         X, y = pd.DataFrame({"a": np.full(n, 5.0)}), np.arange(n) % 2
         facts = Schema([Feature("a", "numeric", lower=0, upper=1e6)], n_lower=n)
-        fits = [named(kind(1.0, schema=facts, max_depth=1, random_state=seed), X, y) for seed in range(10)]
+        options = {"schema": facts, "relation": relation, "max_depth": 1}
+        fits = [named(kind(1.0, random_state=seed, **options), X, y) for seed in range(10)]
         assert sum(map(len, fits)) == expected
 
 

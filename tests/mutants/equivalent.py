@@ -3,12 +3,13 @@
 _PACKAGES = ("studies", "sweep", "datasets", "audit.cases", "registry", "claims", "papers", "testing")
 _PACKAGES += ("_commands", "__main__")
 LEFT_OUT = tuple(f"dpml.{name}" for name in _PACKAGES)
-DOES_NOT_RUN = "The mutant does not run: what is left stands where a choice, an array or a word is wanted."
+DOES_NOT_RUN = "The mutant does not run: what is left has another type than is needed."
 DIRECTION = "The draws are divided by their sum or length, so their scale cancels."
 RELEASED = "Shares of released counts are not negative and add up to 1, so the cut bites by rounding alone."
 ROUNDING = "What is cut leaves its interval by rounding alone, and decides no sensitivity there."
 EQUIVALENT = {
     r"^bound left out: dpml\.audit\.": "A bound of the search for neighbours, which sees no private value.",
+    r"^bound left out: dpml\.budget\.conversion\.zcdp_rho ": DOES_NOT_RUN,
     r"^no noise: dpml\.mechanisms\.choice\.PrivateChoice\.release ": DOES_NOT_RUN,
     r"^no noise: dpml\.mechanisms\.source\.Source\.bounded_choice ": DOES_NOT_RUN,
     r"^no noise: dpml\.tuning\.search\.PrivateSearch\._(chosen|most_stable) ": DOES_NOT_RUN,
