@@ -57,7 +57,7 @@ def losses(X: Any, codes: Any, n_classes: int, taken: tuple[int, ...], size: int
     X = X[:, np.setdiff1d(np.arange(X.shape[1]), taken_)]
     columns = X.tocsc()
 
-    def counts(rows: IntArray, cell: IntArray, n_cells: int) -> tuple[FloatArray, FloatArray]:
+    def tabulated(rows: IntArray, cell: IntArray, n_cells: int) -> tuple[FloatArray, FloatArray]:
         """Return the records of each cell and class with each feature on, and of each cell and class."""
         groups = n_cells * B * C
         group = (cell * B + base[rows]) * C + codes[rows]
@@ -69,7 +69,7 @@ def losses(X: Any, codes: Any, n_classes: int, taken: tuple[int, ...], size: int
         return (members @ X).toarray().reshape(shape), number.astype(float).reshape(shape)
 
     everyone = np.arange(n)
-    on, number = counts(everyone, np.zeros(n, dtype=int), 1)
+    on, number = tabulated(everyone, np.zeros(n, dtype=int), 1)
     if size == 1:
         yield loss_of_cells(on[0], loss) + loss_of_cells(number[0] - on[0], loss)
         return
@@ -79,7 +79,7 @@ def losses(X: Any, codes: Any, n_classes: int, taken: tuple[int, ...], size: int
         for bit, rows in enumerate(of_prefix):
             pattern[rows] += 1 << bit
         rows = np.unique(np.concatenate(of_prefix))
-        on_here, number_here = counts(rows, pattern[rows] - 1, (1 << (size - 1)) - 1)
+        on_here, number_here = tabulated(rows, pattern[rows] - 1, (1 << (size - 1)) - 1)
         pattern[rows] = 0
         # the cell without any feature of the prefix has the other records
         on_all = np.concatenate([on_here, on - on_here.sum(axis=0)])[..., prefix[-1] + 1 :]

@@ -190,6 +190,15 @@ def test_genetic_search_without_noise_keeps_the_best_candidate(loss):
     assert reference_objective(X, signs, longer[0], loss) < min(values)
 
 
+@pytest.mark.parametrize("kind", [PrivLocal, PrivGene])
+def test_replace_one_takes_the_iterations_of_half_the_epsilon(kind):
+    X, y = np.eye(4, dtype=int)[np.arange(4000) % 4], np.arange(4000) % 2
+    options = {"schema": Schema.binary(4, n_lower=4000), "random_state": 0}
+    halved = kind(epsilon=1.0, relation="replace-one", **options).fit(X, y).n_iterations_
+    assert halved == kind(epsilon=0.5, **options).fit(X, y).n_iterations_
+    assert halved < kind(epsilon=1.0, **options).fit(X, y).n_iterations_
+
+
 def test_secure_choices_are_the_same_mechanism():
     pytest.importorskip("opendp")
     X, y = told_by_all(60, 5, 0.8)
