@@ -351,6 +351,8 @@ def test_release_is_secure_and_raises_for_no_data():
     assert search.best_estimator_.release
     assert (search.predict(X) == y).mean() > 0.8
     assert not hasattr(search, "score")
+    with pytest.raises(InvalidParameter, match="random_state"):
+        clone(search).set_params(random_state=0).fit(X, y)
     X[0, 0], y = np.nan, y.astype(float)
     y[3] = 9.0
     with observing() as passed:
