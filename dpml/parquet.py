@@ -38,8 +38,9 @@ LEAST_ROWS, MOST_ROWS = 256, 1 << 17
 class ParquetTable:
     """Read records in Parquet files, in batches.
 
-    Classifiers that accept it are fitted with ``fit(table)``: `dpml.classifiers.AutoClassifier` for any schema, and
-    `dpml.classifiers.BernoulliNB` for binary features.
+    Classifiers that accept it are fitted with ``fit(table)``: `dpml.classifiers.AutoClassifier` for any schema,
+    `dpml.classifiers.LinearClassifier` for binary features and numbers, and `dpml.classifiers.BernoulliNB` for binary
+    features.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ number of columns and ε, which are all public (docs/decisions/0019).
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_choice
@@ -121,6 +121,10 @@ class LinearClassifier(ProbabilisticClassifier):
     Those of naive Bayes are overconfident if attributes are correlated. The score s of a support vector machine, which
     is 1 at the margin, is interpreted as log odds of 2s.
 
+    `fit` also accepts a `dpml.parquet.ParquetTable`, a table larger than memory. Counts of naive Bayes equal those of
+    the same records in memory. For "objective" a record keeps a bit for each binary column and a float for each number.
+    Its minimiser then is within 2τ/λ of the one in memory, with τ = 1e-8, as both end within τ/λ of the exact one.
+
     References
     ----------
     The rule is this project's (docs/decisions/0019).
@@ -133,6 +137,8 @@ class LinearClassifier(ProbabilisticClassifier):
     >>> model.method_, bool(model.score(data.X_test, data.y_test) > 0.87)
     ('objective', True)
     """
+
+    _takes_parquet: ClassVar[bool] = True
 
     method: str = "auto"
 

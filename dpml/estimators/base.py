@@ -36,6 +36,8 @@ from dpml.parquet import ParquetTable
 from dpml.schema import Schema, resolve_schema
 from dpml.schema.cells import read_frame
 
+# the classifiers that take a table in batches
+READERS = "AutoClassifier, LinearClassifier and BernoulliNB"
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
 
@@ -64,7 +66,7 @@ class CheckedTable:
     `X`: the table that `Schema.check_features` returns. `codes`: the class of each record. `schema`: of the table's
     columns. `named`: whether they had names. `rng`: of the estimator's seed. A release may use it too where privacy
     does not rest on secret numbers. `noise`: `rng` or `secure`, for a function that releases. `count`: the number of
-    records if it is public (`Schema.public_count`), else None.
+    records if it is public (`Schema.public_count`), else None. `in_batches`: whether `X` is read batch by batch.
     """
 
     X: Any
@@ -75,6 +77,7 @@ class CheckedTable:
     rng: np.random.Generator
     noise: dict[str, Any]
     count: int | None = None
+    in_batches: bool = False
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -156,8 +159,9 @@ class PrivateEstimator(BaseEstimator):
         ----------
         X : array, sparse matrix or DataFrame of shape (n, D), or ParquetTable
             The records, and n may be 0. A DataFrame's columns are looked up in the schema by name. Other tables follow
-            its order. `AutoClassifier` and `BernoulliNB` also accept a `dpml.parquet.ParquetTable`, which they read in
-            batches. The model equals that of the same records in memory. Its schema is used if the estimator has none.
+            its order. `AutoClassifier`, `LinearClassifier` and `BernoulliNB` also accept a
+            `dpml.parquet.ParquetTable`, which they read in batches. The model equals that of the same records in memory
+            (see the classifier). Its schema is used if the estimator has none.
         y : array of shape (n,)
             Labels among the schema's classes. A `ParquetTable` contains them.
         **refused : object
@@ -261,7 +265,8 @@ class PrivateEstimator(BaseEstimator):
         records, codes, kept = self._private_records(schema, X, y)
         count = schema.public_count(X, self.relation)
         named = isinstance(X, (pd.DataFrame, ParquetTable))
-        return self._checked_table(records, codes, kept, named, rng, count)
+        table = self._checked_table(records, codes, kept, named, rng, count)
+        return replace(table, in_batches=isinstance(X, ParquetTable))
 
     def _checked_table(
         self, X: Any, codes: Any, schema: Schema, named: bool, rng: np.random.Generator, count: int | None = None
@@ -279,7 +284,7 @@ class PrivateEstimator(BaseEstimator):
     def _enter(self, X: Any) -> Any:
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
         if isinstance(X, ParquetTable) and not self._takes_parquet:
-            allowed = f"a table in memory for {type(self).__name__}. AutoClassifier and BernoulliNB read files"
+            allowed = f"a table in memory for {type(self).__name__}. {READERS} read files"
             raise InvalidParameter("X", "ParquetTable", allowed)
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)

@@ -246,7 +246,7 @@ def test_what_cannot_be_fitted_is_refused_before_the_charge(tmp_path):
     with pytest.raises(InvalidParameter, match="`y` must be None for a ParquetTable"):
         AutoClassifier(3.0, budget=budget).fit(files, y)
     for model in (LogisticRegression(3.0, budget=budget), BestSelector(3.0, budget=budget)):
-        with pytest.raises(InvalidParameter, match="AutoClassifier and BernoulliNB read files"):
+        with pytest.raises(InvalidParameter, match="LinearClassifier and BernoulliNB read files"):
             model.fit(files)
     with pytest.raises(InvalidData, match="y has 0 dimensions"):
         AutoClassifier(3.0, schema=schema, budget=budget).fit(table)
