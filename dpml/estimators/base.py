@@ -32,7 +32,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.mechanisms.secure import check_release
-from dpml.parquet import ParquetTable
+from dpml.parquet import BatchedTable
 from dpml.schema import Schema, resolve_schema
 from dpml.schema.cells import read_frame
 
@@ -157,13 +157,13 @@ class PrivateEstimator(BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, D), or ParquetTable
+        X : array, sparse matrix or DataFrame of shape (n, D), or ParquetTable or BatchTable
             The records, and n may be 0. A DataFrame's columns are looked up in the schema by name. Other tables follow
             its order. `AutoClassifier`, `LinearClassifier` and `BernoulliNB` also accept a
-            `dpml.parquet.ParquetTable`, which they read in batches. The model equals that of the same records in memory
-            (see the classifier). Its schema is used if the estimator has none.
+            `dpml.parquet.ParquetTable` or `dpml.parquet.BatchTable`, which they read in batches. The model equals that
+            of the same records in memory (see the classifier). Its schema is used if the estimator has none.
         y : array of shape (n,)
-            Labels among the schema's classes. A `ParquetTable` contains them.
+            Labels among the schema's classes. A table that is read in batches contains them.
         **refused : object
             No other argument is allowed. `sample_weight` raises an error that gives the reason.
 
@@ -173,8 +173,8 @@ class PrivateEstimator(BaseEstimator):
             The fitted estimator.
         """
         refuse_arguments(self, refused)
-        if isinstance(X, ParquetTable) and y is not None:
-            raise InvalidParameter("y", type(y).__name__, "None for a ParquetTable, which contains the labels")
+        if isinstance(X, BatchedTable) and y is not None:
+            raise InvalidParameter("y", type(y).__name__, f"None for a {type(X).__name__}, which contains the labels")
         X = self._enter(X)
         self._check_common()
         self._check_parameters()
@@ -264,9 +264,9 @@ class PrivateEstimator(BaseEstimator):
         rng = as_generator(self.random_state)
         records, codes, kept = self._private_records(schema, X, y)
         count = schema.public_count(X, self.relation)
-        named = isinstance(X, (pd.DataFrame, ParquetTable))
+        named = isinstance(X, (pd.DataFrame, BatchedTable))
         table = self._checked_table(records, codes, kept, named, rng, count)
-        return replace(table, in_batches=isinstance(X, ParquetTable))
+        return replace(table, in_batches=isinstance(X, BatchedTable))
 
     def _checked_table(
         self, X: Any, codes: Any, schema: Schema, named: bool, rng: np.random.Generator, count: int | None = None
@@ -283,9 +283,9 @@ class PrivateEstimator(BaseEstimator):
 
     def _enter(self, X: Any) -> Any:
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
-        if isinstance(X, ParquetTable) and not self._takes_parquet:
+        if isinstance(X, BatchedTable) and not self._takes_parquet:
             allowed = f"a table in memory for {type(self).__name__}. {READERS} read files"
-            raise InvalidParameter("X", "ParquetTable", allowed)
+            raise InvalidParameter("X", type(X).__name__, allowed)
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)
         epsilon = self.epsilon
@@ -305,7 +305,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _stated_schema(self, X: Any) -> Any:
         """Return the schema of the estimator, or else that of files."""
-        return X.facts if self.schema is None and isinstance(X, ParquetTable) else self.schema
+        return X.facts if self.schema is None and isinstance(X, BatchedTable) else self.schema
 
     def _check_records(self, schema: Schema, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         """Return checked records, their classes and the schema, as `Schema.check_table` does.
@@ -314,11 +314,11 @@ class PrivateEstimator(BaseEstimator):
         refuses them (`_refuses_few`).
         """
         on_invalid = "clip" if self.release else self.on_invalid
-        if isinstance(X, ParquetTable):
-            X = replace(X, schema=schema, on_invalid=on_invalid)
+        if isinstance(X, BatchedTable):
+            X = X.stating(schema, on_invalid)
         if not self.release and on_invalid == "clip":
             _warn_clipped(for_study(_violations(schema, Private(X), y), self.release, "what clipping changes"))
-        if isinstance(X, ParquetTable):
+        if isinstance(X, BatchedTable):
             codes, checked_schema = X.codes(), schema
         else:
             X, codes, checked_schema = schema.check_table(X, y, on_invalid)
@@ -383,7 +383,7 @@ def refuse_arguments(model: Any, given: Mapping[str, Any]) -> None:
 def _violations(schema: Schema, X: Any, y: Any) -> dict[str, int]:
     """Return `Schema.violations`, or none for a table that cannot be read, for which later checks raise the error."""
     try:
-        return X.violations() if isinstance(X, ParquetTable) else schema.violations(X, y)
+        return X.violations() if isinstance(X, BatchedTable) else schema.violations(X, y)
     except Exception:  # no table, or labels of another number
         return {}
 

@@ -159,8 +159,9 @@ def read_frame(X: Any) -> Any:
         return X
     if hasattr(X, "npartitions"):  # of Dask: to read it here would take the memory that it avoids
         raise InvalidData(
-            "X is a Dask DataFrame, which may be larger than memory. Write it with X.to_parquet(folder), and pass "
-            "dpml.parquet.ParquetTable(folder, label) to AutoClassifier or BernoulliNB, or else pass X.compute()"
+            "X is a Dask DataFrame, which may be larger than memory. Pass dpml.parquet.BatchTable(X, label, schema), "
+            "where label names its column of classes, to AutoClassifier, LinearClassifier or BernoulliNB, or else pass "
+            "X.compute()"
         )
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
     columns = [_native(X[name]) for name in names]
