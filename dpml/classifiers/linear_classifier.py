@@ -18,7 +18,7 @@ from dpml.classifiers.linear import LinearSVC, squared_norm_bound
 from dpml.classifiers.linear.estimators import log_sigmoids
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.estimators.base import CheckedTable, PrivateEstimator
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.schema import Schema
 
 METHODS = ("auto", "naive-bayes", "objective")
@@ -149,6 +149,11 @@ class LinearClassifier(ProbabilisticClassifier):
         method = self.method
         if method == "auto":
             method = "naive-bayes" if self.release else default_linear_method(schema, self.epsilon)
+        if self.release and self.method == "auto" and not schema.is_binary:
+            raise NoSecureSampler(
+                "LinearClassifier has no release with numeric features: naive Bayes, which has secure noise, needs "
+                "binary columns. Cut numbers by dpml.encoding.BinaryEncoding, or use AutoClassifier"
+            )
         if method == "naive-bayes" and not schema.is_binary:
             raise InvalidParameter("method", "naive-bayes", "'auto' or 'objective' with numeric features")
         options: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(PrivateEstimator)}

@@ -159,6 +159,12 @@ def test_a_release_clips_and_refuses_what_has_no_secure_noise(tmp_path):
     assert budget.ledger["epsilon"].tolist() == [1.0]
 
 
+def test_a_release_with_numbers_names_the_ways_on():
+    frame, y, schema = table()
+    with pytest.raises(NoSecureSampler, match="BinaryEncoding, or use AutoClassifier"):
+        LinearClassifier(1.0, schema=schema, release=True).fit(frame, y)
+
+
 @pytest.mark.parametrize("n", [0, 5, PACKED_BLOCK + 7])
 def test_packed_rows_have_the_products_of_a_dense_table(n):
     rng = np.random.default_rng(0)

@@ -231,9 +231,9 @@ class AutoClassifier(ProbabilisticClassifier):
 
     In a Pipeline, ε covers this classifier alone. Combine it only with steps that learn nothing from the records, such
     as a FunctionTransformer with public bounds. Scalers, imputers, encoders, non-private selectors, calibration and
-    tuned thresholds learn from the records, and no ε covers them. The classifier does not need these steps. A release
-    warns of such a step in its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
-    (docs/explanation/privacy.md, "In a pipeline"). It cannot detect anything that was learned before `fit` was called.
+    tuned thresholds learn from the records, and no ε covers them. The classifier does not need these steps. It
+    cannot see the code around it. `dpml.estimators.spending_steps` raises an error for a Pipeline with such a step
+    (docs/explanation/privacy.md, "In a pipeline").
 
     `fit` also accepts a `dpml.parquet.ParquetTable` or `BatchTable`, a table larger than memory. It reads it several
     times, first to check all cells, and keeps a small integer for each cell of a table of attributes. Only many binary

@@ -225,7 +225,8 @@ def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
     kinds = [f.kind for f in schema.features]
     if "categorical" in kinds:
         name = schema.features[kinds.index("categorical")].name
-        raise InvalidSchema("kind", "categorical", f"binary or numeric: encode {name!r} as one-hot columns first")
+        remedy = f"dpml.encoding.MixedEncoding encodes {name!r}, and AutoClassifier accepts it"
+        raise InvalidSchema("kind", "categorical", f"binary or numeric. {remedy}")
     kept = default_linear_row_bound(schema) if row_bound is None else row_bound
     bounds = [kinds.count("binary"), kept, *([] if schema.row_bound is None else [schema.row_bound])]
     return kinds.count("numeric") + min(bounds)
