@@ -20,7 +20,7 @@ from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema
-from dpml.schema.cells import read_frame
+from dpml.schema.cells import frame_of, plain_rows, read_frame
 
 __all__ = [
     "SHARE_GRID",
@@ -112,13 +112,20 @@ class MixedEncoding(TransformerMixin, BaseEstimator):
 
     def _cut_points(self) -> dict[str, tuple[float, ...]]:
         """Return the checked cut points of each number that is cut."""
+        if not isinstance(self.schema, Schema):
+            raise InvalidSchema("schema", type(self.schema).__name__, "the dpml.schema.Schema of the raw table")
         numeric = {f.name: f for f in self.schema.features if f.kind == "numeric"}
         stated = {name: f.taxonomy.values[1:-1] for name, f in numeric.items() if f.levels is not None}
         given = self.cuts or {}
+        if not isinstance(given, Mapping) or not all(isinstance(c, (list, tuple, np.ndarray)) for c in given.values()):
+            raise InvalidSchema("cuts", given, "a dictionary of the cut points by name, as in {'age': [18, 65]}")
         cuts = {name: tuple(check_number(c, f"cuts of {name!r}") for c in points) for name, points in given.items()}
         for name in set(cuts) - set(numeric):
             raise InvalidSchema("cuts", name, "given for numeric attributes only")
         for name, points in cuts.items():
+            lower, upper = float(numeric[name].lower or 0), float(numeric[name].upper or 0)
+            if not all(lower < c <= upper for c in points):
+                raise InvalidSchema(f"cuts of {name!r}", points, f"above {lower:g} and at most {upper:g}, its bounds")
             if not points or any(low >= high for low, high in pairwise(points)):
                 raise InvalidSchema(f"cuts of {name!r}", points, "one or more increasing numbers")
         return {**stated, **cuts}
@@ -154,12 +161,12 @@ class MixedEncoding(TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        _ = self.encoded_schema  # checks the schema, the cut points and the names of columns
         names = np.asarray(self.schema.feature_names, dtype=object)
         self.n_features_in_ = len(names)
         self.__dict__.pop("feature_names_in_", None)
         if isinstance(self._raw(X), pd.DataFrame) and hasattr(X, "columns"):
             self.feature_names_in_ = names
-        _ = self.encoded_schema  # checks the cut points and the names of columns
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -207,10 +214,14 @@ class MixedEncoding(TransformerMixin, BaseEstimator):
         if isinstance(X, pd.DataFrame):
             return X
         names = self.schema.feature_names
-        frame = pd.DataFrame(X.toarray() if sparse.issparse(X) else X)
-        if frame.shape[1] != len(names):
-            raise InvalidData(f"X has {frame.shape[1]} columns: the schema has {len(names)}")
-        return frame.set_axis(names, axis=1)
+        if isinstance(X, (list, tuple)):
+            return frame_of(plain_rows(X, len(names), self.on_invalid), names)
+        cells = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        if cells.ndim != 2:
+            raise InvalidData(f"X has {cells.ndim} dimensions: it must have 2, records and features")
+        if cells.shape[1] != len(names):
+            raise InvalidData(f"X has {cells.shape[1]} columns: the schema has {len(names)}")
+        return frame_of(cells, names)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the encoded columns.
@@ -296,7 +307,8 @@ class BinaryEncoding(MixedEncoding):
         cuts = super()._cut_points()
         for f in self.schema.features:
             if f.kind == "numeric" and f.name not in cuts:
-                raise InvalidSchema("cuts", f.name, "given for each numeric attribute")
+                missing = "one or more increasing numbers. MixedEncoding keeps a number without cut points"
+                raise InvalidSchema(f"cuts of {f.name!r}", None, missing)
         return cuts
 
 

@@ -1,4 +1,4 @@
-"""Tables that need not fit in memory: records in Parquet files, read and checked batch by batch.
+"""Tables that need not fit in memory: records in Parquet files or in parts, read and checked batch by batch.
 
 A batch passes the same functions as a table in memory (`dpml.counts.contingency`, `dpml.encoding.share_rows`), and its
 counts are added up. Counts are whole numbers, and shares of records multiples of 1/1024. Both add up exactly in floats.
@@ -8,11 +8,11 @@ So the statistics equal those in memory bit for bit, in all batches, and so do a
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from dpml.mechanisms.private import Private, statistic
 from dpml.schema import Schema
 from dpml.schema.cells import read_frame
 
-__all__ = ["ParquetTable"]
+__all__ = ["BatchTable", "BatchedTable", "ParquetTable"]
 
 MEMORY = 256 * 2**20
 # a record's numbers in a batch: as read, as floats, and twice where it is shared among its ones
@@ -34,115 +34,51 @@ COPIES = 4
 LEAST_ROWS, MOST_ROWS = 256, 1 << 17
 
 
-@dataclass(frozen=True)
-class ParquetTable:
-    """Read records in Parquet files, in batches.
+class BatchedTable:
+    """Base of tables that are read in batches: their checked records, counts and classes.
 
-    Classifiers that accept it are fitted with ``fit(table)``: `dpml.classifiers.AutoClassifier` for any schema, and
-    `dpml.classifiers.BernoulliNB` for binary features.
-
-    Parameters
-    ----------
-    path : path or sequence of paths
-        A file, a folder with files that end in ``.parquet``, or files. They have the same columns.
-    label : str
-        The column with the classes.
-    schema : Schema, optional
-        Public metadata. Every feature is looked up by its name. Counts need binary features. By default it is the
-        canonical binary schema of all other columns, with classes (0, 1).
-    on_invalid : {"raise", "clip"}, default="raise"
-        Treatment of a value outside its domain or a label that is not a class, as for an estimator.
-    memory : int, default=268435456
-        Approximate limit of the bytes of a batch.
-    private : bool, default=False
-        Whether counts are `dpml.mechanisms.private.Private`, which only a release can use, as in a fit. Otherwise they
-        are arrays.
-
-    Raises
-    ------
-    InvalidParameter
-        If a parameter is not allowed.
-    InvalidData
-        If the files do not fit the schema.
-    DataNotFound
-        If there is no file.
-    MissingExtra
-        If pyarrow is not installed.
-
-    See Also
-    --------
-    dpml.counts.contingency : Counts the records of a table in memory.
-    dpml.counts.release_row_bounded : Releases counts.
-
-    Examples
-    --------
-    A selection and a classifier need no more than the counts:
-
-    >>> import pandas as pd, tempfile
-    >>> frame = pd.DataFrame({"a": [0, 1, 1, 1], "b": [0, 0, 1, 0], "y": [0, 0, 1, 1]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     frame.to_parquet(f"{folder}/table.parquet")
-    ...     counts = ParquetTable(folder, "y").counts()
-    >>> counts.on.tolist(), counts.n.tolist()
-    ([[1.0, 0.0], [2.0, 1.0]], [2.0, 2.0])
+    A subclass is a dataclass with the fields below. `_batches` yields its batches, and `_split` the features and the
+    labels of one. `_ones` may return a checked binary batch.
     """
 
-    path: str | os.PathLike | Sequence[str | os.PathLike]
     label: str
-    schema: Schema | None = None
-    on_invalid: str = "raise"
-    memory: int = MEMORY
-    private: bool = False
+    schema: Schema | None
+    on_invalid: str
+    memory: int
+    private: bool
 
     def __post_init__(self):
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         check_integer(self.memory, "memory", 1)
-        if self.label not in self._columns:
-            raise InvalidParameter("label", self.label, f"a column of {self.files[0]}: {_few(self._columns)}")
-        self._check_columns(self.files[0], [self.label])
-        self._check_columns(self.files[0], self.facts.feature_names)
 
-    @cached_property
-    def files(self) -> list[Path]:
-        """The files, in the order in which they are read."""
-        given = self.path if isinstance(self.path, (list, tuple)) else [self.path]
-        files: list[Path] = []
-        for stated in given:
-            if not isinstance(stated, (str, os.PathLike)):
-                raise InvalidParameter("path", stated, "a file, a folder, or a sequence of at least one")
-            each = Path(stated)
-            paths = sorted(each.glob("*.parquet")) if each.is_dir() else [each] if each.is_file() else []
-            if not paths:
-                raise DataNotFound(f"there is no Parquet file at {str(each)!r}")
-            files += paths
-        if not files:
-            raise InvalidParameter("path", self.path, "a file, a folder, or a sequence of at least one")
-        return files
-
-    @cached_property
+    @property
     def facts(self) -> Schema:
-        """The schema, or the canonical one."""
-        if self.schema is not None:
-            return self.schema
-        names = [name for name in self._columns if name != self.label]
-        return Schema.binary(len(names), names)
+        """The schema."""
+        assert self.schema is not None
+        return self.schema
 
-    @cached_property
-    def _columns(self) -> list[str]:
-        return list(_reader(self.files[0]).schema_arrow.names)
-
-    def _check_columns(self, path: Path, wanted: Sequence[str]) -> None:
-        """Check that a file has each of these columns once; files of one table may differ."""
-        times = Counter(_reader(path).schema_arrow.names)
-        for name in wanted:
-            if times[name] != 1:
-                wrong = f"stands {times[name]} times" if times[name] else "is missing"
-                raise InvalidData(f"the column {name!r} {wrong} in {path}")
+    def stating(self, schema: Schema, on_invalid: str, private: bool = False) -> Self:
+        """Return the table with other facts."""
+        return replace(self, schema=schema, on_invalid=on_invalid, private=private)  # type: ignore[type-var]
 
     @property
     def n_rows(self) -> int:
         """The number of records. It is private unless the schema states it."""
-        return sum(_reader(path).metadata.num_rows for path in self.files)
+        raise NotImplementedError
+
+    def _batches(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+    def _split(self, batch: Any) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+    def _ones(self, batch: Any) -> NDArray[np.float64] | None:
+        return None
+
+    @property
+    def _rows_of_batch(self) -> int:
+        bytes_of_row = 8 * (COPIES * self.facts.n_features + self.facts.n_classes)
+        return min(max(self.memory // bytes_of_row, LEAST_ROWS), MOST_ROWS)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -242,45 +178,256 @@ class ParquetTable:
         """
         total: Counter[str] = Counter()
         for batch in self._batches():
-            total.update(self.facts.violations(self._frame(batch), batch.column(self.label)))
+            X, labels = self._split(batch)
+            total.update(self.facts.violations(read_frame(X), labels))
         return {name: total[name] for name in dict.fromkeys([*self.facts.feature_names, "label"]) if total[name]}
 
-    def _batches(self) -> Iterator[Any]:
-        """Yield the records as batches of Arrow, none of them empty."""
-        names = self.facts.feature_names
-        bytes_of_row = 8 * (COPIES * len(names) + self.facts.n_classes)
-        rows = min(max(self.memory // bytes_of_row, LEAST_ROWS), MOST_ROWS)
-        for path in self.files:
-            self._check_columns(path, [*names, self.label])
-            yield from filter(len, _batches(path, rows, [*names, self.label]))
-
-    def _frame(self, batch: Any) -> pd.DataFrame:
-        return read_frame(batch.select(self.facts.feature_names))
-
     def _checked(self, batch: Any, on_invalid: str) -> tuple[Any, NDArray[np.intp]]:
-        schema, labels = self.facts, batch.column(self.label)
-        X = _binary(batch, schema.feature_names) if schema.is_binary else None
+        schema, X = self.facts, self._ones(batch)
+        features, labels = self._split(batch)
         if X is None:  # the schema names the column, the value and the domain, or clips
-            return schema.check_table(self._frame(batch), labels, on_invalid)[:2]
+            return schema.check_table(read_frame(features), labels, on_invalid)[:2]
         return schema.without_unknown(X, schema.check_labels(labels, on_invalid), on_invalid)
 
 
-def parts_of(X: Any, codes: Any = None) -> Iterable[tuple[Any, Any]]:
-    """Return the checked batches of a `ParquetTable` and their classes, or a table in memory as one batch.
+@dataclass(frozen=True)
+class ParquetTable(BatchedTable):
+    """Read records in Parquet files, in batches.
+
+    Classifiers that accept it are fitted with ``fit(table)``: `dpml.classifiers.AutoClassifier` for any schema,
+    `dpml.classifiers.LinearClassifier` for binary features and numbers, and `dpml.classifiers.BernoulliNB` for binary
+    features.
 
     Parameters
     ----------
-    X : ParquetTable or table
+    path : path or sequence of paths
+        A file, a folder with files that end in ``.parquet``, or files. They have the same columns.
+    label : str
+        The column with the classes.
+    schema : Schema, optional
+        Public metadata. Every feature is looked up by its name. Counts need binary features. By default it is the
+        canonical binary schema of all other columns, with classes (0, 1).
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its domain or a label that is not a class, as for an estimator.
+    memory : int, default=268435456
+        Approximate limit of the bytes of a batch.
+    private : bool, default=False
+        Whether counts are `dpml.mechanisms.private.Private`, which only a release can use, as in a fit. Otherwise they
+        are arrays.
+
+    Raises
+    ------
+    InvalidParameter
+        If a parameter is not allowed.
+    InvalidData
+        If the files do not fit the schema.
+    DataNotFound
+        If there is no file.
+    MissingExtra
+        If pyarrow is not installed.
+
+    See Also
+    --------
+    dpml.counts.contingency : Counts the records of a table in memory.
+    dpml.counts.release_row_bounded : Releases counts.
+
+    Examples
+    --------
+    A selection and a classifier need no more than the counts:
+
+    >>> import pandas as pd, tempfile
+    >>> frame = pd.DataFrame({"a": [0, 1, 1, 1], "b": [0, 0, 1, 0], "y": [0, 0, 1, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame.to_parquet(f"{folder}/table.parquet")
+    ...     counts = ParquetTable(folder, "y").counts()
+    >>> counts.on.tolist(), counts.n.tolist()
+    ([[1.0, 0.0], [2.0, 1.0]], [2.0, 2.0])
+    """
+
+    path: str | os.PathLike | Sequence[str | os.PathLike]
+    label: str
+    schema: Schema | None = None
+    on_invalid: str = "raise"
+    memory: int = MEMORY
+    private: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.label not in self._columns:
+            raise InvalidParameter("label", self.label, f"a column of {self.files[0]}: {_few(self._columns)}")
+        self._check_columns(self.files[0], [self.label])
+        self._check_columns(self.files[0], self.facts.feature_names)
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """The files, in the order in which they are read."""
+        given = self.path if isinstance(self.path, (list, tuple)) else [self.path]
+        files: list[Path] = []
+        for stated in given:
+            if not isinstance(stated, (str, os.PathLike)):
+                raise InvalidParameter("path", stated, "a file, a folder, or a sequence of at least one")
+            each = Path(stated)
+            paths = sorted(each.glob("*.parquet")) if each.is_dir() else [each] if each.is_file() else []
+            if not paths:
+                raise DataNotFound(f"there is no Parquet file at {str(each)!r}")
+            files += paths
+        if not files:
+            raise InvalidParameter("path", self.path, "a file, a folder, or a sequence of at least one")
+        return files
+
+    @cached_property
+    def facts(self) -> Schema:
+        """The schema, or the canonical one."""
+        if self.schema is not None:
+            return self.schema
+        names = [name for name in self._columns if name != self.label]
+        return Schema.binary(len(names), names)
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        return list(_reader(self.files[0]).schema_arrow.names)
+
+    def _check_columns(self, path: Path, wanted: Sequence[str]) -> None:
+        """Check that a file has each of these columns once; files of one table may differ."""
+        check_once(_reader(path).schema_arrow.names, wanted, path)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of records. It is private unless the schema states it."""
+        return sum(_reader(path).metadata.num_rows for path in self.files)
+
+    def _batches(self) -> Iterator[Any]:
+        """Yield the records as batches of Arrow, none of them empty."""
+        wanted = [*self.facts.feature_names, self.label]
+        for path in self.files:
+            self._check_columns(path, wanted)
+            yield from filter(len, _batches(path, self._rows_of_batch, wanted))
+
+    def _split(self, batch: Any) -> tuple[Any, Any]:
+        return batch.select(self.facts.feature_names), batch.column(self.label)
+
+    def _ones(self, batch: Any) -> NDArray[np.float64] | None:
+        return _binary(batch, self.facts.feature_names) if self.facts.is_binary else None
+
+
+@dataclass(frozen=True)
+class BatchTable(BatchedTable):
+    """Read records from a Dask DataFrame by partitions, or from DataFrames that a function yields.
+
+    Classifiers accept it as they accept a `ParquetTable`. One partition is in memory at a time.
+
+    Parameters
+    ----------
+    source : Dask DataFrame, or callable
+        A Dask DataFrame with a column of labels, or a function without arguments that returns an iterable of pandas
+        DataFrames. Each pass over the table computes the partitions or calls the function, and must give the same
+        records.
+    label : str
+        The column with the classes.
+    schema : Schema
+        Public metadata. Every feature is looked up by its name.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its domain or a label that is not a class, as for an estimator.
+    memory : int, default=268435456
+        Approximate limit of the bytes of a batch. Larger partitions are divided.
+    private : bool, default=False
+        Whether counts are `dpml.mechanisms.private.Private`, which only a release can use, as in a fit.
+
+    Raises
+    ------
+    InvalidParameter
+        If a parameter is not allowed.
+    InvalidData
+        If a column is missing, or a partition cannot be computed.
+
+    See Also
+    --------
+    ParquetTable : Reads the files themselves, which is faster for several passes.
+
+    Notes
+    -----
+    An error of Dask while it computes a partition stops a fit, in a release too. It may depend on a record, for example
+    where Dask gives a column of text files a type. Read such files with types of text.
+
+    Examples
+    --------
+    >>> from dpml.classifiers import BernoulliNB
+    >>> parts = [pd.DataFrame({"a": [0, 1], "y": [0, 1]})] * 500
+    >>> table = BatchTable(lambda: parts, "y", Schema.binary(1, ["a"], n_lower=1000))
+    >>> BernoulliNB(1.0, random_state=0).fit(table).predict(pd.DataFrame({"a": [1]}))
+    array([1])
+    """
+
+    source: Any
+    label: str
+    schema: Schema
+    on_invalid: str = "raise"
+    memory: int = MEMORY
+    private: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not (callable(self.source) or hasattr(self.source, "npartitions")):
+            allowed = "a Dask DataFrame, or a function that returns an iterable of DataFrames"
+            raise InvalidParameter("source", type(self.source).__name__, allowed)
+        if not isinstance(self.schema, Schema):
+            raise InvalidParameter("schema", self.schema, "the Schema of the features")
+
+    @property
+    def n_rows(self) -> int:
+        """The number of records. It is private unless the schema states it."""
+        return sum(map(len, self._frames()))
+
+    def _frames(self) -> Iterator[pd.DataFrame]:
+        wanted = [*self.facts.feature_names, self.label]
+        if not hasattr(self.source, "npartitions"):
+            for frame in self.source():
+                check_once(frame.columns, wanted, "a batch")
+                yield frame[wanted]
+            return
+        check_once(self.source.columns, wanted, "the Dask DataFrame")
+        parts = self.source[wanted]
+        for k in range(parts.npartitions):
+            try:
+                frame = parts.get_partition(k).compute()
+            except Exception as error:  # of any reader or step that Dask runs
+                raise InvalidData(f"partition {k} of the Dask DataFrame cannot be computed") from error
+            yield frame
+
+    def _batches(self) -> Iterator[pd.DataFrame]:
+        for frame in self._frames():
+            for start in range(0, len(frame), self._rows_of_batch):
+                yield frame.iloc[start : start + self._rows_of_batch]
+
+    def _split(self, batch: Any) -> tuple[Any, Any]:
+        return batch[self.facts.feature_names], batch[self.label]
+
+
+def check_once(columns: Iterable, wanted: Sequence[str], where: Any) -> None:
+    """Check that each of the required columns occurs once."""
+    times = Counter(columns)
+    for name in wanted:
+        if times[name] != 1:
+            wrong = f"stands {times[name]} times" if times[name] else "is missing"
+            raise InvalidData(f"the column {name!r} {wrong} in {where}")
+
+
+def parts_of(X: Any, codes: Any = None) -> Iterable[tuple[Any, Any]]:
+    """Return the checked batches of a `BatchedTable` and their classes, or a table in memory as one batch.
+
+    Parameters
+    ----------
+    X : BatchedTable or table
         Checked records.
     codes : ndarray of int of shape (n,), optional
-        Their classes, which a `ParquetTable` reads itself.
+        Their classes, which a `BatchedTable` reads itself.
 
     Returns
     -------
     iterable of tuple of table and ndarray of int
         At least one batch, which may be empty.
     """
-    return X._parts() if isinstance(X, ParquetTable) else [(X, codes)]
+    return X._parts() if isinstance(X, BatchedTable) else [(X, codes)]
 
 
 @statistic

@@ -8,6 +8,7 @@ spends no ε. Before a release, public metadata cannot show where the records li
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +112,30 @@ def heaviest_of_grid(
     return found
 
 
+def heaviest_of_marginals(
+    taxonomies: Sequence[Taxonomy], marginals: Iterable[tuple[tuple[int, ...], FloatArray, float]]
+) -> list[HeaviestBin | None]:
+    """Return the heaviest bin of each number by the marginal that counts its groups with the least noise.
+
+    A marginal has its attributes, noisy counts with an axis for each, and the standard deviation σ of their noise, of
+    Laplace or Gaussian noise. Laplace noise of the same deviation has the scale b = σ/√2, and the bound of its tails
+    covers both, because E exp(uG) <= exp(u²σ²/2) = exp((ub)²) <= 1/(1 - (ub)²).
+    """
+    found, marginals = [], list(marginals)
+    for j, taxonomy in enumerate(taxonomies):
+        own = [
+            (counts.size // counts.shape[(axis := attributes.index(j))], deviation, axis, counts)
+            for attributes, counts, deviation in marginals
+            if taxonomy.numeric and j in attributes
+        ]
+        if own:
+            n_terms, deviation, axis, counts = min(own, key=lambda each: each[0] * each[1] ** 2)
+            sizes = counts.sum(axis=tuple(k for k in range(counts.ndim) if k != axis))
+            edges = level_edges(taxonomy, taxonomy.n_levels - 1)
+            found.append(heaviest_bin(taxonomy.name, edges, sizes, n_terms, deviation / math.sqrt(2)))
+    return found
+
+
 # the groups that a path to a leaf leaves of each attribute that it splits, and the leaf's noisy class counts
 Leaf = tuple[dict[int, BoolArray], FloatArray]
 
@@ -147,6 +172,12 @@ def heaviest_of_leaves(
         held = edges[first], edges[last], float(sizes[common].sum()), C * int(common.sum())
         found.append(HeaviestBin(taxonomy.name, *held, total, C * len(below), scale, m * (m + 3) // 2))
     return found
+
+
+def warn_of_grid(grid: Any) -> None:
+    """Warn of the numbers of a `dpml.classifiers.grid.NoisyGrid` of which a bin is crowded."""
+    levels = [(t := grid.taxonomies[j], grid.levels[j], t.n_levels - 1) for j in grid.attributes]
+    warn_of_crowded(heaviest_of_grid(grid.counts.reshape(-1, *grid.shape), levels, grid.scale))
 
 
 def warn_of_crowded(bins: Iterable[HeaviestBin | None]) -> None:

@@ -32,10 +32,12 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.mechanisms.secure import check_release
-from dpml.parquet import ParquetTable
+from dpml.parquet import BatchedTable
 from dpml.schema import Schema, resolve_schema
 from dpml.schema.cells import read_frame
 
+# the classifiers that take a table in batches
+READERS = "AutoClassifier, LinearClassifier and BernoulliNB"
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
 
@@ -64,7 +66,7 @@ class CheckedTable:
     `X`: the table that `Schema.check_features` returns. `codes`: the class of each record. `schema`: of the table's
     columns. `named`: whether they had names. `rng`: of the estimator's seed. A release may use it too where privacy
     does not rest on secret numbers. `noise`: `rng` or `secure`, for a function that releases. `count`: the number of
-    records if it is public (`Schema.public_count`), else None.
+    records if it is public (`Schema.public_count`), else None. `in_batches`: whether `X` is read batch by batch.
     """
 
     X: Any
@@ -75,6 +77,7 @@ class CheckedTable:
     rng: np.random.Generator
     noise: dict[str, Any]
     count: int | None = None
+    in_batches: bool = False
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -154,12 +157,13 @@ class PrivateEstimator(BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, D), or ParquetTable
+        X : array, sparse matrix or DataFrame of shape (n, D), or ParquetTable or BatchTable
             The records, and n may be 0. A DataFrame's columns are looked up in the schema by name. Other tables follow
-            its order. `AutoClassifier` and `BernoulliNB` also accept a `dpml.parquet.ParquetTable`, which they read in
-            batches. The model equals that of the same records in memory. Its schema is used if the estimator has none.
+            its order. `AutoClassifier`, `LinearClassifier` and `BernoulliNB` also accept a
+            `dpml.parquet.ParquetTable` or `dpml.parquet.BatchTable`, which they read in batches. The model equals that
+            of the same records in memory (see the classifier). Its schema is used if the estimator has none.
         y : array of shape (n,)
-            Labels among the schema's classes. A `ParquetTable` contains them.
+            Labels among the schema's classes. A table that is read in batches contains them.
         **refused : object
             No other argument is allowed. `sample_weight` raises an error that gives the reason.
 
@@ -169,8 +173,8 @@ class PrivateEstimator(BaseEstimator):
             The fitted estimator.
         """
         refuse_arguments(self, refused)
-        if isinstance(X, ParquetTable) and y is not None:
-            raise InvalidParameter("y", type(y).__name__, "None for a ParquetTable, which contains the labels")
+        if isinstance(X, BatchedTable) and y is not None:
+            raise InvalidParameter("y", type(y).__name__, f"None for a {type(X).__name__}, which contains the labels")
         X = self._enter(X)
         self._check_common()
         self._check_parameters()
@@ -260,8 +264,9 @@ class PrivateEstimator(BaseEstimator):
         rng = as_generator(self.random_state)
         records, codes, kept = self._private_records(schema, X, y)
         count = schema.public_count(X, self.relation)
-        named = isinstance(X, (pd.DataFrame, ParquetTable))
-        return self._checked_table(records, codes, kept, named, rng, count)
+        named = isinstance(X, (pd.DataFrame, BatchedTable))
+        table = self._checked_table(records, codes, kept, named, rng, count)
+        return replace(table, in_batches=isinstance(X, BatchedTable))
 
     def _checked_table(
         self, X: Any, codes: Any, schema: Schema, named: bool, rng: np.random.Generator, count: int | None = None
@@ -278,9 +283,9 @@ class PrivateEstimator(BaseEstimator):
 
     def _enter(self, X: Any) -> Any:
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
-        if isinstance(X, ParquetTable) and not self._takes_parquet:
-            allowed = f"a table in memory for {type(self).__name__}. AutoClassifier and BernoulliNB read files"
-            raise InvalidParameter("X", "ParquetTable", allowed)
+        if isinstance(X, BatchedTable) and not self._takes_parquet:
+            allowed = f"a table in memory for {type(self).__name__}. {READERS} read files"
+            raise InvalidParameter("X", type(X).__name__, allowed)
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)
         epsilon = self.epsilon
@@ -300,7 +305,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _stated_schema(self, X: Any) -> Any:
         """Return the schema of the estimator, or else that of files."""
-        return X.facts if self.schema is None and isinstance(X, ParquetTable) else self.schema
+        return X.facts if self.schema is None and isinstance(X, BatchedTable) else self.schema
 
     def _check_records(self, schema: Schema, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         """Return checked records, their classes and the schema, as `Schema.check_table` does.
@@ -309,11 +314,11 @@ class PrivateEstimator(BaseEstimator):
         refuses them (`_refuses_few`).
         """
         on_invalid = "clip" if self.release else self.on_invalid
-        if isinstance(X, ParquetTable):
-            X = replace(X, schema=schema, on_invalid=on_invalid)
+        if isinstance(X, BatchedTable):
+            X = X.stating(schema, on_invalid)
         if not self.release and on_invalid == "clip":
             _warn_clipped(for_study(_violations(schema, Private(X), y), self.release, "what clipping changes"))
-        if isinstance(X, ParquetTable):
+        if isinstance(X, BatchedTable):
             codes, checked_schema = X.codes(), schema
         else:
             X, codes, checked_schema = schema.check_table(X, y, on_invalid)
@@ -378,7 +383,7 @@ def refuse_arguments(model: Any, given: Mapping[str, Any]) -> None:
 def _violations(schema: Schema, X: Any, y: Any) -> dict[str, int]:
     """Return `Schema.violations`, or none for a table that cannot be read, for which later checks raise the error."""
     try:
-        return X.violations() if isinstance(X, ParquetTable) else schema.violations(X, y)
+        return X.violations() if isinstance(X, BatchedTable) else schema.violations(X, y)
     except Exception:  # no table, or labels of another number
         return {}
 

@@ -40,7 +40,8 @@ def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) ->
     ------
     NotPrivate
         If a part that learns from records has no parameters ``epsilon`` and ``budget``, or is marked as not private. A
-        search or ensemble around another estimator is such a part: its choice by exact scores has no ε.
+        search or ensemble around another estimator is such a part: its choice by exact scores has no ε. If a transform
+        before a release has ``on_invalid="raise"``, because its error depends on a record.
     InvalidParameter
         If a parameter in `needed` is missing.
 
@@ -49,6 +50,11 @@ def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) ->
     PrivateEstimator : Base of all private estimators.
     """
     if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps]
+        if any(getattr(step, "release", False) for step in steps):
+            for step in steps:
+                if getattr(step, "on_invalid", "clip") == "raise" and not hasattr(step, "release"):
+                    raise NotPrivate(f"an error of {type(step).__name__} depends on a record: pass on_invalid='clip'")
         return [part for _, step in model.steps for part in spending_steps(step, needed)]
     return [model] if _spends(model, needed) else []
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
+from dpml.classifiers.crowded_bins import heaviest_of_marginals, warn_of_crowded, warn_of_grid
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
 from dpml.classifiers.grid.cells import OverTaxonomies
 from dpml.estimators.base import CheckedTable
@@ -52,6 +53,10 @@ class Publisher(OverTaxonomies):
         """Return the classes, and the finest groups in each feature, of records drawn by attributes with the class."""
         taxonomies = [feature.taxonomy for feature in self._schema.features]
         return drawn[len(taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in enumerate(taxonomies)]
+
+    def _warn_of_crowded(self, schema: Schema, marginals: Iterable[tuple[tuple[int, ...], FloatArray, float]]) -> None:
+        """Warn of numbers of which a bin is crowded, by marginals with their noise's standard deviation."""
+        warn_of_crowded(heaviest_of_marginals([f.taxonomy for f in schema.features], marginals))
 
     @property
     def _n_released(self) -> float:
@@ -161,6 +166,7 @@ class GridPublisher(Publisher):
         self._grid = grid
         self.levels_ = {table.schema.feature_names[j]: grid.levels[j] for j in grid.attributes}
         self.cell_counts_ = self._fitting_counts(grid)
+        warn_of_grid(grid)
 
     def _fitting_counts(self, grid: NoisyGrid) -> FloatArray:
         if self.consistency == "floor":

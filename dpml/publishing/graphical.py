@@ -402,6 +402,7 @@ class _Graphical(Publisher):
         self._chain = model_chain(model)
         names = [*table.schema.feature_names, "class"]
         self.marginals_ = [tuple(names[j] for j in m.attributes) for m in marginals]
+        self._warn_of_crowded(table.schema, ((tuple(m.attributes), m.counts, m.deviation) for m in marginals))
 
     @property
     def _n_released(self) -> float:

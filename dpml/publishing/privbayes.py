@@ -99,7 +99,8 @@ class Network:
     """A released Bayesian network over the attributes and, as the last one, the class."""
 
     pairs: list[Pair]  # each attribute with its parents, which come before it
-    tables: list[FloatArray]  # noisy counts, with the parents' axes first
+    tables: list[FloatArray]  # counts of at least 0, with the parents' axes first
+    marginals: list[tuple[tuple[int, ...], FloatArray, float]]  # noisy counts, and their noise's standard deviation
     n: float  # noisy number of records
 
 
@@ -169,7 +170,7 @@ def release_network(
         # an iterator, because a statistic searches a list for private values
         known, scores = _measured(records.exact, known, iter(candidates), score, n_lower)
         pairs.append(candidates[source.choice(scores, step_epsilon, width)])
-    return Network(pairs, _noisy_tables(records, pairs, for_counts, factor, source), n)
+    return Network(pairs, *_noisy_tables(records, pairs, for_counts, factor, source), n=n)
 
 
 @statistic
@@ -187,8 +188,10 @@ def _measured(
     return known, np.array(scores)
 
 
-def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: int, source: Source) -> list[FloatArray]:
-    """Release the marginals that are in no other, and return the noisy counts of each pair."""
+def _noisy_tables(
+    records: Records, pairs: list[Pair], epsilon: float, factor: int, source: Source
+) -> tuple[list, list]:
+    """Release the marginals that are in no other, and return the counts of each pair, at least 0, and the marginals."""
     held = [frozenset((x, *parents)) for x, parents in pairs]
     released = [i for i, one in enumerate(held) if not any(one < other for other in held)]
     exact = [marginal_counts(records, (*pairs[i][1], pairs[i][0])) for i in released]
@@ -206,7 +209,8 @@ def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: i
         table = np.maximum(by_pair[whole], 0.0).sum(axis=tuple(a for a, j in enumerate(axes) if j not in kept))
         left = [j for j in axes if j in kept]
         tables.append(table.transpose([left.index(j) for j in kept]))
-    return tables
+    deviation = math.sqrt(2) * factor * len(released) / epsilon
+    return tables, [((*pairs[i][1], pairs[i][0]), by_pair[i], deviation) for i in released]
 
 
 @claim("privbayes", "PrivBayes", "[zhang2014], Algorithms 1 to 4 (score as a count, derived here)")
@@ -306,6 +310,7 @@ class PrivBayes(Publisher):
         self._network = network
         self.n_noisy_ = network.n
         names = [*table.schema.feature_names, "class"]
+        self._warn_of_crowded(table.schema, network.marginals)
         self.network_ = [(names[x], tuple(names[j] for j in parents)) for x, parents in network.pairs]
 
     @property

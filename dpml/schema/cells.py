@@ -22,6 +22,8 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData
 
+# the error about labels that are no column
+ONE_COLUMN = "y has {} dimensions: it must have 1, as table['label'] has"
 TRUTH = {"true": 1.0, "false": 0.0}
 # NUL, the soft hyphen, joiners, directional and byte order marks, and variation selectors
 HIDDEN = (0, 0xAD, 0x34F, 0x61C, 0x180E, 0xFE0E, 0xFE0F, 0xFEFF)
@@ -118,7 +120,7 @@ def distinct_cells(values: Any) -> tuple[NDArray[np.intp], list]:
     if not (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"):  # texts and nulls only
         values = plain_cells(values)
         if values.ndim != 1:
-            raise InvalidData(f"y has {values.ndim} dimensions: it must have 1")
+            raise InvalidData(ONE_COLUMN.format(values.ndim))
         if values.dtype.kind in "US":
             values = values.astype(object)
         objects = values.dtype == object and COMPARABLE.issuperset(map(type, values))
@@ -154,13 +156,16 @@ def read_frame(X: Any) -> Any:
     """
     if isinstance(X, (pd.DataFrame, np.ndarray, list, tuple)) or sparse.issparse(X):
         return _native(X)
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise InvalidData("X is a lazy table, whose records are not computed: pass X.collect()")
     # check the shape first: a lazy table has none, and reading its columns is slow
     if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
         return X
     if hasattr(X, "npartitions"):  # of Dask: to read it here would take the memory that it avoids
         raise InvalidData(
-            "X is a Dask DataFrame, which may be larger than memory. Write it with X.to_parquet(folder), and pass "
-            "dpml.parquet.ParquetTable(folder, label) to AutoClassifier or BernoulliNB, or else pass X.compute()"
+            "X is a Dask DataFrame, which may be larger than memory. Pass dpml.parquet.BatchTable(X, label, schema), "
+            "where label names its column of classes, to AutoClassifier, LinearClassifier or BernoulliNB, or else pass "
+            "X.compute()"
         )
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
     columns = [_native(X[name]) for name in names]

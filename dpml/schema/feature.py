@@ -343,7 +343,8 @@ class Feature:
         bad = self._invalid(unknown)
         if bad.any():
             value = show_value(unknown[bad][0])
-            raise InvalidData(f"column {shown(self.name)} has the value {value}: it must be {self.domain}")
+            hint = ". Feature(missing=...) states the value of missing cells" if is_null(unknown[bad][0]) else ""
+            raise InvalidData(f"column {shown(self.name)} has the value {value}: it must be {self.domain}{hint}")
 
 
 def _cells(values: Any) -> np.ndarray:

@@ -20,6 +20,7 @@ from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema import written
 from dpml.schema.cells import (
+    ONE_COLUMN,
     equal_values,
     frame_of,
     null_rows,
@@ -107,7 +108,9 @@ def checked_labels(classes: tuple, y: Any, on_invalid: str, hint: str = "") -> n
     """Return the position of each label among the classes, or -1. The error's message ends with `hint`."""
     listed = y if on_invalid == "raise" and isinstance(y, (list, tuple)) else ()
     if any(isinstance(label, (list, tuple, np.ndarray)) for label in listed):
-        raise InvalidData("y has 2 dimensions: it must have 1")
+        raise InvalidData(ONE_COLUMN.format(2))
+    if y is None:
+        raise InvalidData("y is None: it must have the label of each record")
     codes = plain_positions(y, classes)
     if on_invalid == "raise" and (codes < 0).any():
         label = plain_cells(y)[int((codes < 0).argmax())]
@@ -137,6 +140,7 @@ def few(values: list) -> str:
 
 # what an error adds where no schema was given
 ASSUMED = "No schema was given, so every column must be 0 or 1 and the classes are 0 and 1: state a dpml.schema.Schema"
+ASSUMED += " (after an encoding, its encoded_schema)"
 
 
 @dataclass(frozen=True)

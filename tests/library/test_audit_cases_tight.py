@@ -142,6 +142,7 @@ LISTED = {
     },
     MINIMISER: {
         "auto-gaussian": (0.911, 0.896),
+        "auto-shared-gaussian": (0.945, 0.856),
         "importance-chosen": (None, 0.641),
         "importance-output": (None, 0.597),
         "logistic-approximate-minima": (0.902, 0.279),

@@ -1,6 +1,7 @@
 """A fit warns of columns of which nearly all records lie in one bin, by its released counts alone."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,18 @@ from hypothesis import strategies as st
 from dpml.audit import recorded_cost
 from dpml.classifiers import AutoClassifier, BernoulliNB, DiffPC45, DiffPID3, MixedNB, PrivPfCClassifier, RandomTrees
 from dpml.classifiers import crowded_bins as crowded
-from dpml.classifiers.crowded_bins import ALARM, LEAST, NEARLY, heaviest_bin, noise_bound, warn_of_crowded
+from dpml.classifiers.crowded_bins import (
+    ALARM,
+    LEAST,
+    NEARLY,
+    heaviest_bin,
+    heaviest_of_marginals,
+    noise_bound,
+    warn_of_crowded,
+)
 from dpml.exceptions import CrowdedBins
 from dpml.mechanisms import boundary
+from dpml.publishing import AIM, MST, PPH, DiffGen, PrivBayes, PrivPfC, UniformGrid
 from dpml.schema import Feature, Schema
 from dpml.tuning import PrivateSearch
 
@@ -108,6 +118,44 @@ def test_columns_beyond_the_limit_are_counted():
     bins = [heaviest_bin(f"x{k}", [0, 1, 2], np.array([9e9, 0.0]), 1, 1.0) for k in range(10)]
     with pytest.warns(CrowdedBins, match=r"'x7' \(around \[0, 1\)\) and 2 more\. The"):
         warn_of_crowded(bins)
+
+
+# ---- publishers -----------------------------------------------------------------------------------------------------
+
+PUBLISHERS = [PrivPfC, UniformGrid, PPH, DiffGen, PrivBayes]
+GRAPHICAL = [partial(kind, delta=delta) for kind in (MST, AIM) for delta in (0.0, 1e-5)]
+
+
+def published(kind, bounds, epsilon=8.0, seed=0):
+    if kind in GRAPHICAL:
+        pytest.importorskip("mbi", reason="the extra graphical is not installed")
+    return named(kind(epsilon, schema=schema(bounds), random_state=seed), *table(seed))
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *GRAPHICAL])
+def test_a_publisher_names_far_too_wide_bounds(kind):
+    (message,) = published(kind, WIDE)
+    assert "one bin has nearly all records of 'a' (around [" in message
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *GRAPHICAL])
+def test_a_publisher_names_no_close_bounds(kind):
+    assert published(kind, CLOSE) == []
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *GRAPHICAL])
+def test_noise_hides_what_a_publisher_could_name(kind):
+    assert published(kind, WIDE, 1e-3) == []
+
+
+def test_the_marginal_with_the_least_noise_decides():
+    number, other = Feature("x", "numeric", lower=0, upper=8, cuts=[4]).taxonomy, Feature("z").taxonomy
+    whole, one = np.full((2, 2), 5e6), np.array([1e7, 0.0])
+    found = heaviest_of_marginals([number, other], [((1, 0), whole, 1.0), ((0,), one, 1.4), ((1,), one, 0.1)])
+    assert [(each.name, each.lower, each.upper, each.count, each.n_terms) for each in found] == [("x", 0, 4, 1e7, 1)]
+    assert found[0].scale == pytest.approx(1.4 / np.sqrt(2))
+    (found,) = heaviest_of_marginals([number], [((1, 0), whole, 1.0), ((0,), one, 1.5)])
+    assert (found.count, found.n_terms) == (1e7, 2)
 
 
 # ---- privacy ---------------------------------------------------------------------------------------------------------

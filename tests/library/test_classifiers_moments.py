@@ -71,6 +71,11 @@ def test_default_trim_is_near_the_least_smooth_sensitivity(epsilon, relation, n_
     assert by_trim[trim] < by_trim[0] or trim == 0
 
 
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_huge_epsilon_has_noise_too(noise):
+    assert 0 < smooth_noise(noise, 1e300, 1e-5).scale < 1
+
+
 def test_default_trim_is_what_makes_the_noise_small():
     noise = smooth_noise("cauchy", 2.0)
     trim = default_trim(noise, 1_000, 2, 3)

@@ -66,10 +66,27 @@ def test_a_value_outside_the_domain_is_named_or_clipped(column, value, column_of
     assert X.sum() == 2
 
 
-@pytest.mark.parametrize("cuts", [{}, {"age": []}, {"age": [65, 18]}, {"age": [18, 18]}, {"age": [1], "job": [1]}])
+WRONG_CUTS = [{"age": []}, {"age": [65, 18]}, {"age": [18, 18]}, {"age": [1], "job": [1]}]
+# outside the bounds, no table of cut points, and none
+WRONG_CUTS += [{"age": [0, 18]}, {"age": [18, 200]}, {"age": 18}, [18, 65], None]
+
+
+@pytest.mark.parametrize("cuts", WRONG_CUTS)
 def test_wrong_cut_points_are_refused(cuts):
-    with pytest.raises(InvalidSchema):
+    with pytest.raises(InvalidSchema, match="cuts"):
         BinaryEncoding(RAW, cuts).fit(FRAME)
+
+
+def test_what_is_no_table_or_schema_is_named():
+    with pytest.raises(InvalidSchema, match=r"`schema` must be .*Got 'dict'"):
+        MixedEncoding({"age": 1}).fit(FRAME)
+    for X in ({"age": 50, "job": "cook", "retired": True}, FRAME.iloc[0], np.ones(3), [50, "cook", True], [[50]]):
+        with pytest.raises(InvalidData, match=r"X is not a table|X has . dimensions"):
+            MixedEncoding(RAW).transform(X)
+    lazy = pytest.importorskip("polars").from_pandas(FRAME).lazy()
+    with pytest.raises(InvalidData, match=r"pass X.collect\(\)"):
+        MixedEncoding(RAW).fit(lazy)
+    assert MixedEncoding(RAW).transform([[50, "cook", True]]).tolist() == [[50, 0, 1, 0, 1]]
 
 
 # ---- fewer ones a record

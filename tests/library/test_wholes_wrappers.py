@@ -15,6 +15,7 @@ from dpml.audit import recorded_cost
 from dpml.budget import Budget, charge
 from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB, PrivatePredictionNB
 from dpml.counts import Contingency
+from dpml.encoding import MixedEncoding
 from dpml.estimators import spending_steps
 from dpml.evaluation import private_cross_val_score, published_roc_curve
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate
@@ -159,6 +160,14 @@ def test_cross_validation_bounds_the_cost_of_each_fit():
 
 def halves(X):
     return X / 2
+
+
+def test_an_encoding_that_raises_for_a_record_is_no_step_of_a_release():
+    pipeline = make_pipeline(MixedEncoding(BITS), BernoulliNB(1.0, schema=BITS, release=True))
+    with pytest.raises(NotPrivate, match="pass on_invalid='clip'"):
+        spending_steps(pipeline)
+    assert spending_steps(pipeline.set_params(mixedencoding__on_invalid="clip")) == [pipeline[-1]]
+    assert spending_steps(make_pipeline(MixedEncoding(BITS), BernoulliNB(1.0, schema=BITS)))
 
 
 @pytest.mark.parametrize(

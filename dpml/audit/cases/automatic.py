@@ -16,6 +16,8 @@ TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("
 MANY = (NUMBER, Feature("a", "categorical", tuple(range(60))), *TABLE[2:])
 # three numbers of one domain, and so few records that they share a histogram
 SHARING = (*(replace(NUMBER, name=name) for name in "xab"), TABLE[3])
+# the same beside so many values that Gaussian noise on weights is smaller
+MANY_SHARING = (*MANY[:2], *(replace(NUMBER, name=name) for name in "bc"))
 WIDE = Schema.binary(70)
 WORDS = 1000
 
@@ -26,6 +28,7 @@ RECORDS = {
     "counts": 2_500,
     "bins": 2_500,
     "shared": 2_000,
+    "shared-gaussian": 2_000,
     "classes": 3_000,
     "alone": 500,
     "gaussian": 1_500,
@@ -42,6 +45,7 @@ SCHEMAS: dict[str, Schema] = {
     "alone": Schema(TABLE),
     "weights": Schema(TABLE),
     "gaussian": Schema(MANY),
+    "shared-gaussian": Schema(MANY_SHARING),
     "words": Schema.binary(WORDS, n_rows=2 * WORDS),
     # too few for a look at how many ones they have
     "few-words": Schema(WIDE.features, n_rows=15),
@@ -104,7 +108,7 @@ def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Cas
     if way in RECORDS:
         schema = replace(schema, n_rows=round(RECORDS[way] / epsilon))
     options: dict[str, Any] = {"schema": schema, "relation": relation, "on_invalid": "clip", "release": release}
-    if way == "gaussian":
+    if way.endswith("gaussian"):
         options["delta"] = DELTA
 
     def call(data):
@@ -122,7 +126,7 @@ def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Cas
     )
 
 
-RELEASES = ("bins", "classes", "alone", "weights", "words", "few-words")
+RELEASES = ("bins", "shared", "classes", "alone", "weights", "words", "few-words")
 CASES: dict[str, CaseMaker] = {
     **{f"auto-{way}": partial(_case, way) for way in SCHEMAS},
     **{f"auto-{way}-release": partial(_case, way, release=True) for way in RELEASES},

@@ -31,7 +31,7 @@ from dpml.exceptions import InvalidData, InvalidParameter, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
-from dpml.parquet import ParquetTable, parts_of
+from dpml.parquet import BatchedTable, parts_of
 from dpml.schema import Schema
 
 # a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
@@ -89,6 +89,14 @@ LOWERED = 3.0
     delta=1e-5,
 )
 @claim(
+    "auto-shared-gaussian",
+    "The default classifier: a shared noisy histogram, a grid, and weights with Gaussian noise",
+    "this project: composition of its parts",
+    "(ε, δ), audited at δ = 1e-05",
+    cost="as claimed at most",
+    delta=1e-5,
+)
+@claim(
     "auto-words",
     "The default classifier: shrunken counts of words",
     "this project: composition of its parts",
@@ -115,6 +123,12 @@ LOWERED = 3.0
 @claim(
     "auto-bins-release",
     "The default classifier: noisy histograms, a grid, and counts, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
+    "auto-shared-release",
+    "The default classifier: a noisy histogram that numbers of one domain share, a grid, and weights, release",
     "this project: composition of its parts",
     cost="as claimed at most",
 )
@@ -217,13 +231,13 @@ class AutoClassifier(ProbabilisticClassifier):
 
     In a Pipeline, ε covers this classifier alone. Combine it only with steps that learn nothing from the records, such
     as a FunctionTransformer with public bounds. Scalers, imputers, encoders, non-private selectors, calibration and
-    tuned thresholds learn from the records, and no ε covers them. The classifier does not need these steps. A release
-    warns of such a step in its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
-    (docs/explanation/privacy.md, "In a pipeline"). It cannot detect anything that was learned before `fit` was called.
+    tuned thresholds learn from the records, and no ε covers them. The classifier does not need these steps. It
+    cannot see the code around it. `dpml.estimators.spending_steps` raises an error for a Pipeline with such a step
+    (docs/explanation/privacy.md, "In a pipeline").
 
-    `fit` also accepts a `dpml.parquet.ParquetTable`, a table larger than memory. It reads the files several times,
-    first to check all cells, and keeps a small integer for each cell of a table of attributes. Only many binary columns
-    beside others need a table in memory.
+    `fit` also accepts a `dpml.parquet.ParquetTable` or `BatchTable`, a table larger than memory. It reads it several
+    times, first to check all cells, and keeps a small integer for each cell of a table of attributes. Only many binary
+    columns beside others need a table in memory.
 
     For `cross_val_score` and other K-fold cross-validation, pass ``schema=schema.for_folds(K)``.
 
@@ -262,8 +276,8 @@ class AutoClassifier(ProbabilisticClassifier):
             if missing:
                 allowed = "Schema.subset(...) states some of the columns, and BestSelector selects some privately"
                 raise InvalidData(f"column {shown(missing[0])} of the schema is missing in X: {allowed}")
-        if isinstance(X, ParquetTable) and is_wide(Layout.from_schema(schema)) and not schema.is_binary:
-            allowed = "binary in every feature, or with fewer binary features, for a ParquetTable"
+        if isinstance(X, BatchedTable) and is_wide(Layout.from_schema(schema)) and not schema.is_binary:
+            allowed = "binary in every feature, or with fewer binary features, for a table that is read in batches"
             raise InvalidParameter("schema", "many binary features beside others", allowed)
         return super()._check_table(X, y, schema)
 

@@ -32,7 +32,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import noisy_max
-from dpml.parquet import ParquetTable, parts_of
+from dpml.parquet import BatchedTable, parts_of
 from dpml.schema import Schema
 from dpml.selection.plan import choose_features
 
@@ -113,7 +113,7 @@ def word_counts(
 def _word_counts(
     X: Any, codes: Any, n_classes: int, row_bound: int | None, mask: NDArray[np.bool_] | None
 ) -> tuple[FloatArray, FloatArray]:
-    if isinstance(X, ParquetTable):
+    if isinstance(X, BatchedTable):
         counts = X.counts() if row_bound is None else X.shared_counts(row_bound, mask)
     else:
         some = X if mask is None else columns_of(X, mask)

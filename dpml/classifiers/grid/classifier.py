@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.claims import claim
-from dpml.classifiers.crowded_bins import heaviest_of_grid, warn_of_crowded
+from dpml.classifiers.crowded_bins import warn_of_grid
 from dpml.classifiers.grid.cells import (
     GridEstimator,
     NoisyGrid,
@@ -96,9 +96,7 @@ class PrivPfCClassifier(GridEstimator, TaxonomyClassifier):
         self.n_candidates_, self.n_noisy_ = grid.n_candidates, grid.n
         self.cell_counts_ = grid.counts
         self.cell_probabilities_ = cell_probabilities(grid)
-        counts = grid.counts.reshape(-1, *grid.shape)
-        levels = [(t := grid.taxonomies[j], grid.levels[j], t.n_levels - 1) for j in grid.attributes]
-        warn_of_crowded(heaviest_of_grid(counts, levels, grid.scale))
+        warn_of_grid(grid)
 
     def _probabilities(self, X: Any) -> FloatArray:
         grid = self._grid

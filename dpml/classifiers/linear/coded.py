@@ -1,7 +1,7 @@
-"""Records as integer codes: sums over records become look-ups and counts, without a dense one-hot table."""
+"""Records as integer codes or as bits, of which a solver needs products and sums only, without a dense table."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, combinations, pairwise
@@ -19,6 +19,8 @@ BLOCK = 1 << 14
 MOST_VALUES = 256
 # records counted at a time in a two-way table
 PAIR_BLOCK = 1 << 17
+# rows that are dense at a time
+PACKED_BLOCK = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,67 @@ class CodedRows:
         counts = self._counts(weights[:, None]).astype(float)
         diagonal = (self._rows_of_values.multiply(self._rows_of_values).T @ counts)[:, 0]
         return np.concatenate([diagonal, weights @ (self.dense * self.dense)])
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """A table of n rows as bits and numbers. A few rows at a time are dense.
+
+    `bits` of shape (n, bytes): `n_ones` zeros and ones of each row, packed. `numbers` of shape (n, k). `dense`: the
+    rows as floats, from the zeros and ones of some rows, and their numbers.
+    """
+
+    ndim: ClassVar[int] = 2
+    dtype: ClassVar[np.dtype] = np.dtype(float)
+    bits: NDArray[np.uint8]
+    numbers: FloatArray
+    n_ones: int
+    dense: Callable[[NDArray, FloatArray], FloatArray]
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(self.bits), self._rows(slice(0)).shape[1]
+
+    def _rows(self, rows: slice) -> FloatArray:
+        return self.dense(np.unpackbits(self.bits[rows], axis=1, count=self.n_ones), self.numbers[rows])
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield a few rows at a time, at least once."""
+        for start in range(0, max(len(self.bits), 1), PACKED_BLOCK):
+            rows = slice(start, start + PACKED_BLOCK)
+            yield rows, self._rows(rows)
+
+    def toarray(self) -> FloatArray:
+        """Return the dense table."""
+        return np.concatenate([block for _, block in self.blocks()])
+
+    def __matmul__(self, matrix: FloatArray) -> FloatArray:
+        """Return the table times a matrix of shape (D, k)."""
+        return np.concatenate([block @ matrix for _, block in self.blocks()])
+
+    def sums(self, weights: FloatArray) -> NDArray[np.longdouble]:
+        """Return the sums over rows of each row times its weights (n, k), shape (k, D), as `CodedRows.sums`."""
+        total = np.zeros((weights.shape[1], self.shape[1]), dtype=np.longdouble)
+        for rows, block in self.blocks():
+            total += weights[rows].T @ block
+        return total
+
+    def square(self, weights: FloatArray) -> FloatArray:
+        """Return X'WX, shape (D, D)."""
+        square = np.zeros((self.shape[1],) * 2)
+        for rows, block in self.blocks():
+            root = np.sqrt(weights[rows])[:, None] * block
+            square += root.T @ root
+        return square
+
+    def squares(self, weights: FloatArray) -> FloatArray:
+        """Return the diagonal of X'WX."""
+        return np.asarray(sum(weights[rows] @ (block * block) for rows, block in self.blocks()))
+
+
+# of which a solver takes products and sums over rows
+SummedRows = CodedRows | PackedRows
 
 
 def _slices(sizes: Iterable[int]) -> list[slice]:

@@ -25,6 +25,7 @@ from dpml.budget import Cost
 from dpml.budget.shares import equal_share
 from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier, ProbabilisticClassifier
+from dpml.classifiers.linear.coded import PackedRows
 from dpml.classifiers.linear.descent import (
     check_delta,
     default_iterations,
@@ -58,6 +59,7 @@ from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.private import for_study, n_columns, statistic
+from dpml.parquet import parts_of
 from dpml.schema import Schema
 from dpml.schema.domain import within
 
@@ -223,7 +225,8 @@ def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
     kinds = [f.kind for f in schema.features]
     if "categorical" in kinds:
         name = schema.features[kinds.index("categorical")].name
-        raise InvalidSchema("kind", "categorical", f"binary or numeric: encode {name!r} as one-hot columns first")
+        remedy = f"dpml.encoding.MixedEncoding encodes {name!r}, and AutoClassifier accepts it"
+        raise InvalidSchema("kind", "categorical", f"binary or numeric. {remedy}")
     kept = default_linear_row_bound(schema) if row_bound is None else row_bound
     bounds = [kinds.count("binary"), kept, *([] if schema.row_bound is None else [schema.row_bound])]
     return kinds.count("numeric") + min(bounds)
@@ -378,6 +381,8 @@ class LinearEstimator(LinearDecisions):
         """Return the records in the unit ball, or for a release on a grid."""
         bound, intercept = squared_norm_bound(table.schema, self.row_bound), bool(self.fit_intercept)
         share = self.norm == "l1"
+        if table.in_batches:
+            return packed_table(table.X, table.schema, bound, None if share else table.rng, intercept)
         records = public_table(table.X, table.schema, bound, None if share else table.rng)
         records = unit_scale(records, bound, intercept=intercept)
         if self.release:
@@ -445,15 +450,20 @@ def in_units(coef: FloatArray, intercept: FloatArray, schema: Schema) -> tuple[F
 
 def check_ones(X: Any, schema: Schema, release: bool) -> None:
     """Raise `InvalidData`, in a simulation, for a record with more ones than the schema's contribution bound."""
+    if schema.row_bound is None or schema.row_bound >= sum(f.kind == "binary" for f in schema.features):
+        return
     most = for_study(_most_ones(X, schema), release, "the number of ones of a record")
-    if schema.row_bound is not None and most > schema.row_bound:
+    if most > schema.row_bound:
         raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
 
 
 @statistic
 def _most_ones(X: Any, schema: Schema) -> int:
-    ones = X if schema.is_binary else X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
-    return int(np.asarray(ones.sum(axis=1)).max(initial=0))
+    binary, most = np.array([f.kind == "binary" for f in schema.features]), 0
+    for part, _ in parts_of(X):
+        ones = part if schema.is_binary else _float_columns(part, binary)
+        most = max(most, int(np.asarray(ones.sum(axis=1)).max(initial=0)))
+    return most
 
 
 @statistic
@@ -479,6 +489,57 @@ def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | 
     binary = ~np.array(numeric)
     ones = bounded(_float_columns(X, binary), bound - sum(numeric)) if binary.any() else None
     return _scaled(X, ones, binary, *public_scaling(schema))
+
+
+def packed_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | None, intercept: bool) -> Any:
+    """Return the records of a table that is read in batches, scaled as by `LinearEstimator._statistics`, as bits.
+
+    In memory a record has a bit for each binary column and a float for each number. The floats of the scaled table are
+    those of the same records in memory.
+    """
+    binary = np.array([f.kind == "binary" for f in schema.features])
+    n_ones, root = int(binary.sum()), math.sqrt(bound + intercept)
+    most = bound - len(binary) + n_ones
+    whole = rng is None or most >= n_ones
+    ones, numbers = _gathered(X, binary, whole)
+    if rng is not None and not whole:
+        ones = _bits(cut_rows(ones, most, rng=rng))
+    slope, shift = public_scaling(schema)
+
+    def dense(ones: Any, numbers: FloatArray) -> FloatArray:
+        table = ones
+        if rng is None and n_ones:
+            table = share_rows(ones, most) if most else _no_ones(ones)
+        if n_ones < len(binary):
+            ones, table = table, np.empty((len(ones), len(binary)))
+            table[:, binary], table[:, ~binary] = ones, numbers
+            table = within(table * slope + shift, -1, 1)
+        table = unit_scale(table, bound, intercept=intercept)
+        return table / root if rng is None else table
+
+    return _packed(ones, numbers, n_ones, dense)
+
+
+@statistic
+def _packed(*parts: Any) -> PackedRows:
+    return PackedRows(*parts)
+
+
+@statistic
+def _bits(ones: Any) -> Any:
+    return np.packbits(ones != 0, axis=1)
+
+
+@statistic
+def _gathered(X: Any, binary: BoolArray, packed: bool) -> tuple[Any, FloatArray]:
+    """Return all records' zeros and ones, as bits or as bytes, and their numbers."""
+    ones, numbers = [], []
+    for part, _ in parts_of(X):
+        cells = part.to_numpy(dtype=float) if hasattr(part, "to_numpy") else part
+        some = cells if binary.all() else cells[:, binary]
+        ones.append(_bits(some) if packed else some.astype(np.uint8))
+        numbers.append(cells[:, ~binary])
+    return np.concatenate(ones), np.concatenate(numbers)
 
 
 @statistic

@@ -22,7 +22,7 @@ from scipy import sparse
 from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.linear.coded import CodedRows
+from dpml.classifiers.linear.coded import CodedRows, PackedRows, SummedRows
 from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss, minimise
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import boundary
@@ -115,7 +115,7 @@ def check_rows(X: Any, norm: str | OneHotNorm, squared_norm: float) -> Any:
 
 @statistic
 def _as_floats(values: Any) -> Any:
-    if isinstance(values, CodedRows):
+    if isinstance(values, SummedRows):
         return values
     return sparse.csr_array(values, dtype=float) if sparse.issparse(values) else np.asarray(values, dtype=float)
 
@@ -130,6 +130,8 @@ def _inside(X: Any, norm: str | OneHotNorm, squared_norm: float) -> BoolArray:
         if (bounded or norm == "l2") and X.largest_square <= squared_norm * (1 + 1e-9):
             return np.ones(X.shape[0], dtype=bool)
         X = X.toarray()
+    if isinstance(X, PackedRows):
+        return np.concatenate([_inside(block, norm, squared_norm) for _, block in X.blocks()])
     squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     inside = np.asarray(squares) <= squared_norm * (1 + 1e-9)
     if isinstance(norm, OneHotNorm):
@@ -144,7 +146,7 @@ def only_rows(X: Any, keep: BoolArray) -> Any:
     """Return a table in which all records but some are 0."""
     if keep.all():
         return X
-    X = X.toarray() if isinstance(X, CodedRows) else X
+    X = X.toarray() if isinstance(X, SummedRows) else X
     return sparse.diags_array(keep.astype(float)) @ X if sparse.issparse(X) else np.where(keep[:, None], X, 0.0)
 
 

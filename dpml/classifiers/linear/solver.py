@@ -50,7 +50,7 @@ from scipy.special import expit
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_number
-from dpml.classifiers.linear.coded import CodedRows
+from dpml.classifiers.linear.coded import CodedRows, SummedRows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.interruption import checkpoint
 
@@ -247,7 +247,7 @@ def minimise(
 ) -> FloatArray:
     """Return the minimisers θ_k, shape (draws, D), with ‖∇J_k(θ_k)‖₂ <= `tolerance`.
 
-    `X` of shape (n, D), dense, sparse or `CodedRows`: records in the unit ball. n may be 0. `signs` of shape (n,): -1
+    `X` of shape (n, D), dense, sparse or `SummedRows`: records in the unit ball. n may be 0. `signs` of shape (n,): -1
     or +1. `reg_lambda`: λ > 0 of the unnormalised objective. `tolerance`: bound τ on the gradient's norm. `linear` of
     shape (draws, D): the linear terms b_k.
     """
@@ -255,7 +255,7 @@ def minimise(
         X = sparse.csr_array(X)
         if X.shape[0] * X.shape[1] <= DENSE_CELLS and X.nnz * 30 >= X.shape[0] * X.shape[1]:
             X = X.toarray()
-    if isinstance(X, CodedRows):
+    if isinstance(X, SummedRows):
         X = X if len(linear) == 1 else X.toarray()  # a batch takes equal records together
     else:
         X = X.astype(float, copy=False)
@@ -336,7 +336,7 @@ def gradient(
     """
     residual = loss.residual(np.asarray(X @ theta.T), target)
     total = (reg_lambda * theta + linear).astype(np.longdouble)
-    if isinstance(X, CodedRows):
+    if isinstance(X, SummedRows):
         return (total + X.sums(residual)).astype(float), residual
     for start in range(0, len(residual), CHUNK):  # short sums, added up in extended precision
         part = slice(start, start + CHUNK)
@@ -346,7 +346,7 @@ def gradient(
 
 def transposed(X: Any, values: FloatArray) -> FloatArray:
     """Return (X' values)' of shape (draws, D)."""
-    if isinstance(X, CodedRows):
+    if isinstance(X, SummedRows):
         return X.sums(values).astype(float)
     return np.asarray(X.T @ values).T if sparse.issparse(X) else values.T @ X
 
@@ -440,13 +440,13 @@ def _preconditioner(X, weights, reg_lambda):
     """Return the function r -> M⁻¹ r for the Hessian M at the batch's mean weights."""
     D = X.shape[1]
     if D > FACTOR_COLUMNS:
-        if isinstance(X, CodedRows):
+        if isinstance(X, SummedRows):
             diagonal = X.squares(weights) + reg_lambda
         else:
             squares = X.multiply(X) if sparse.issparse(X) else X * X
             diagonal = np.asarray(squares.T @ weights) + reg_lambda
         return lambda r: r / diagonal
-    if isinstance(X, CodedRows):
+    if isinstance(X, SummedRows):
         M = X.square(weights)
     elif sparse.issparse(X):
         M = (X.T @ (sparse.diags_array(weights) @ X)).toarray()

@@ -7,7 +7,7 @@ post-processing of them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +40,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic
 from dpml.mechanisms.source import Source
-from dpml.parquet import ParquetTable
+from dpml.parquet import BatchedTable
 from dpml.schema import Schema
 from dpml.selection.plan import choose_features
 
@@ -412,11 +412,13 @@ class BernoulliNB(PosteriorNB):
     selection: str = "auto"
 
     def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
-        if not isinstance(X, ParquetTable):
+        if not isinstance(X, BatchedTable):
             return super()._check_table(X, y, schema)
         if self.method == "partitioned":
-            raise InvalidParameter("method", self.method, "'row-bounded' or 'published' for a table in Parquet")
-        records = replace(X, schema=schema, on_invalid="clip" if self.release else self.on_invalid, private=True)
+            raise InvalidParameter(
+                "method", self.method, "'row-bounded' or 'published' for a table that is read in batches"
+            )
+        records = X.stating(schema, "clip" if self.release else self.on_invalid, private=True)
         if records.on_invalid == "raise":
             for _ in records.batches():  # what is not valid is refused before the charge
                 pass
@@ -445,7 +447,7 @@ class BernoulliNB(PosteriorNB):
     def _statistics(self, table: CheckedTable) -> Any:
         """Return exact counts; for the row-bounded method the records, because r may follow from a choice."""
         records = table.X
-        if not isinstance(records, ParquetTable):
+        if not isinstance(records, BatchedTable):
             records = _Records(records, table.codes, table.schema.n_classes)
         if self.method == "published":
             return records.counts()

@@ -743,14 +743,20 @@ def _laplace_mass(low: FloatArray, high: FloatArray) -> FloatArray:
     return 0.5 * (np.exp(-np.maximum(near, 0.0)) - np.exp(-np.maximum(far, 0.0)))
 
 
+# e^ε must be a float. The divergence falls with ε, so that for this ε is an upper bound
+MOST_EXACT = 600.0
+
+
 def _worst(family: type[_Approximate], epsilon: float, beta: float, scale: float, points: int = 65) -> float:
     step = np.concatenate([np.linspace(-beta, beta, points), [0.0]])
-    epsilon = min(epsilon, 600.0)  # e^ε must be a float; the divergence falls with ε, so this is an upper bound
+    epsilon = min(epsilon, MOST_EXACT)
     return float(family._divergence(epsilon, np.minimum(1, np.exp(step)) / scale, np.exp(step)).max())
 
 
 @lru_cache(maxsize=4096)
 def _smallest_scale(family: type[_Approximate], epsilon: float, delta: float, beta: float) -> float:
+    epsilon = min(epsilon, MOST_EXACT)
+
     def excess(log_scale: float) -> float:
         return _worst(family, epsilon, beta, math.exp(log_scale)) - delta
 
