@@ -24,7 +24,9 @@ from benchmarks.papers import (
     stoddard_roc,
     stoddard_selection,
     su,
+    su_theory,
     zafarani_clifton,
+    zafarani_theory,
 )
 from benchmarks.papers.measured import Experiment, Measured
 
@@ -42,7 +44,11 @@ MEASURED: dict[str, dict[str, Experiment]] = {
         **antonova_linear.EXPERIMENTS,
         **future_work.ANTONOVA,
     },
-    "zafarani-clifton-2021": {**zafarani_clifton.EXPERIMENTS, **future_work.ZAFARANI},
+    "zafarani-clifton-2021": {
+        **zafarani_theory.EXPERIMENTS,
+        **zafarani_clifton.EXPERIMENTS,
+        **future_work.ZAFARANI,
+    },
     "stoddard-2014": {
         **stoddard_selection.EXPERIMENTS,
         **stoddard.EXPERIMENTS,
@@ -51,7 +57,7 @@ MEASURED: dict[str, dict[str, Experiment]] = {
         "claim-boyd": boyd.claim_boyd,
         **future_work.STODDARD,
     },
-    "su-2018": {**su.EXPERIMENTS, **future_work.SU},
+    "su-2018": {**su_theory.EXPERIMENTS, **su.EXPERIMENTS, **future_work.SU},
     "ji-elkan-2013": {
         **ji_elkan_theory.EXPERIMENTS,
         **ji_elkan_figures.EXPERIMENTS,

@@ -2,8 +2,9 @@
 
 Each line has the number measured here, its standard error in brackets, the runs, and the paper's number if it prints
 one. Without PAPER, the command lists the experiments. Without ITEM, it measures all experiments of the paper, and with
---all those of all papers. Both take hours with the default number of runs, and minutes with `--draws 1`. Experiments
-whose name ends in "-large" take hours: name them. `python -m dpml papers PAPER ITEM` prints the verdict on an item.
+--all those of all papers. Both take hours with the default number of runs, and minutes with `--draws 1`. Neither runs
+experiments whose name ends in "-large": each solves a regression on up to 1,048,576 records and 1,500 columns several
+times, which takes hours. Name them. `python -m dpml papers PAPER ITEM` prints the verdict on an item.
 """
 
 from __future__ import annotations

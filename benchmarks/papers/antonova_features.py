@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from benchmarks.papers.antonova_information import information_of_best
-from benchmarks.papers.antonova_naive_bayes import SETS, WEIGHTS, fig_3_15
-from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
+from benchmarks.papers.antonova_naive_bayes import SCORES, SETS, after_selection, best_size
+from benchmarks.papers.measured import Experiment, Measured, exact, percent
+from benchmarks.papers.splits import MODELS, Found, runs
 from benchmarks.papers.stoddard_selection import definition_4
 from dpml.classifiers.naive_bayes.bernoulli import published_threshold
 from dpml.counts import contingency, release_published
@@ -21,8 +22,6 @@ from dpml.selection.scores import scores_from_tables
 from dpml.studies import RowBoundedNBStudy, majority_accuracy, non_private_nb
 
 FloatArray = NDArray[np.float64]
-SCORES = {"count": "count heuristic", "mutual_information": "mutual information"}
-RANGE = WEIGHTS["range"]
 # Table A.1: records for training and test, features, and the majority share (%)
 TABLE_A_1 = {
     "xwindows": (900, 900, 600, 50.0),
@@ -59,17 +58,19 @@ def _scores(name: str, kind: str) -> tuple[FloatArray, int]:
 def fig_3_5(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 3.5: features whose on-counts Algorithm 1 silences in both classes, at ε = 0.1 and the 65th percentile."""
     for name in ("xwindows", "mushrooms", "newsgroup1"):
-        dataset = load(name)
-        counts = contingency(dataset.X_train, dataset.y_train, 2)
-        information = np.asarray(scores_from_counts(counts, "mutual_information"))
-        best = np.argsort(-information, kind="stable")[:20]
-        noisy = release_published(counts, 0.1, draws=draws, rng=np.random.default_rng(random_state))
-        threshold = published_threshold(0.1, dataset.schema.n_features, 65.0)
-        silenced = np.all(np.asarray(noisy.on) <= threshold, axis=1)
-        yield percent(f"{name}: features silenced", None, silenced.mean(axis=1))
-        yield percent(f"{name}: of the 20 most informative, silenced", None, silenced[:, best].mean(axis=1))
-        shares = silenced @ information / information.sum()
-        yield percent(f"{name}: share of all mutual information in silenced features", None, shares)
+        found = Found()
+        for dataset, rng in runs(name, draws, random_state):
+            counts = contingency(dataset.X_train, dataset.y_train, 2)
+            information = np.asarray(scores_from_counts(counts, "mutual_information"))
+            best = np.argsort(-information, kind="stable")[:20]
+            noisy = release_published(counts, 0.1, draws=MODELS, rng=rng)
+            threshold = published_threshold(0.1, dataset.schema.n_features, 65.0)
+            silenced = np.all(np.asarray(noisy.on) <= threshold, axis=1)
+            found.add(f"{name}: features silenced", silenced)
+            found.add(f"{name}: of the 20 most informative, silenced", silenced[:, best])
+            shares = silenced @ information / information.sum()
+            found.add(f"{name}: share of all mutual information in silenced features", shares)
+        yield from found.rows()
 
 
 # ---- probabilities of features ---------------------------------------------------------------------------------------
@@ -114,29 +115,24 @@ def fig_3_16(draws: int, random_state: int) -> Iterator[Measured]:
 
 def best_of_both_scores(draws: int, random_state: int) -> Iterator[Measured]:
     """Chapter 3 at ε = 0.1: the best T of each score, by weights of the range, and the gain of counts."""
-    rows = {row.setting: row for row in fig_3_15(draws, random_state)}
     for name in SETS:
-        best = {score: _best(rows, name, title) for score, title in SCORES.items()}
-        yield from best.values()
-        yield difference(f"{name}: counts over mutual information", best["count"], best["mutual_information"])
+        found = after_selection(name, 0.1, draws, random_state)
+        best = [best_size(found, f"{name}, ε = 0.1", score, "range") for score in SCORES]
+        yield from map(found.row, best)
+        yield found.gain(f"{name}: counts over mutual information", best[0], best[1])
 
 
 def selection_helps(draws: int, random_state: int) -> Iterator[Measured]:
     """Algorithm 1 with all features and after selection by counts, and row-bounded counts of all features, ε = 0.1."""
-    rows = {row.setting: row for row in fig_3_15(draws, random_state)}
     for name in SETS:
-        whole, best = rows[f"{name}, ε = 0.1, all features"], _best(rows, name, SCORES["count"])
-        yield from (whole, best)
-        yield difference(f"{name}: gain of the selection", best, whole)
-        bounded = RowBoundedNBStudy(load(name))(0.1, draws=draws, rng=np.random.default_rng(random_state))
-        yield percent(f"{name}, row-bounded counts of all features", None, bounded["accuracy"])
-
-
-def _best(rows: dict[str, Measured], name: str, title: str) -> Measured:
-    found = [
-        row for s, row in rows.items() if s.startswith(f"{name}, ε = 0.1, T = ") and s.endswith(f"{title}, {RANGE}")
-    ]
-    return max(found, key=lambda row: row.ours)
+        found, where = after_selection(name, 0.1, draws, random_state), f"{name}, ε = 0.1"
+        bounded = f"{name}, row-bounded counts of all features"
+        for dataset, rng in runs(name, draws, random_state):
+            found.add(bounded, RowBoundedNBStudy(dataset)(0.1, draws=MODELS, rng=rng)["accuracy"])
+        whole, best = f"{where}, all features", best_size(found, where, "count", "range")
+        yield from map(found.row, (whole, best, bounded))
+        yield found.gain(f"{name}: gain of the selection", best, whole)
+        yield found.gain(f"{name}: row-bounded counts over the best T", bounded, best)
 
 
 # ---- data ------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Antonova (2016), chapter 4: output and objective perturbation without selection, and what moves the minimiser."""
 
+import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,10 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.papers.antonova_logistic import SIZES, WITH_ALL_FEATURES, fig_4_2
-from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
-from dpml.classifiers.linear import minimiser, release_weights
+from benchmarks.papers.measured import Experiment, Measured, difference, exact
+from benchmarks.papers.splits import Found, runs
+from dpml.classifiers.linear import minimiser, objective_noise, release_weights
 from dpml.classifiers.linear_models import LinearModels
-from dpml.datasets import load
 
 # Table 4.2 at ε = 0.1: accuracies by objective and by output perturbation
 TABLE_4_2 = {
@@ -32,28 +34,25 @@ def _scaled(X: Any) -> NDArray[np.float64]:
     return (2.0 * dense - 1) / np.sqrt(X.shape[1])
 
 
-def _best(method: str, dataset: Any, draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the accuracies of the best λ in hindsight."""
-    train, test = _scaled(dataset.X_train), _scaled(dataset.X_test)
-    options: dict[str, Any] = {"method": method, "calibration": "published", "draws": draws, "rng": rng}
-    found = []
-    for reg_lambda in LAMBDAS:
-        theta = release_weights(train, dataset.y_train, 2, EPSILON, reg_lambda, **options)
-        found.append(LinearModels(theta, np.zeros((draws, 1))).accuracy(test, dataset.y_test))
-    return max(found, key=np.mean)
-
-
 def table_4_2(draws: int, random_state: int) -> Iterator[Measured]:
-    """Table 4.2: both methods at ε = 0.1 on features in [-1, 1]; the thesis cross-validates λ without charging it."""
+    """Table 4.2: both methods at ε = 0.1 on features in [-1, 1]; the thesis cross-validates λ without charging it.
+
+    Each has its best λ in hindsight.
+    """
     for name, printed in TABLE_4_2.items():
-        dataset, rng = load(name), np.random.default_rng(random_state)
-        first, second = (
-            percent(f"{name}, {method} perturbation", paper, _best(method, dataset, draws, rng))
-            for method, paper in zip(("objective", "output"), printed, strict=True)
-        )
-        yield first
-        yield second
-        yield difference(f"{name}, objective over output", first, second, printed[0] - printed[1])
+        found, settings = Found(), {method: f"{name}, {method} perturbation" for method in ("objective", "output")}
+        for dataset, rng in runs(name, draws, random_state):
+            train, test = _scaled(dataset.X_train), _scaled(dataset.X_test)
+            for (method, setting), value in itertools.product(settings.items(), LAMBDAS):
+                theta = release_weights(
+                    train, dataset.y_train, 2, EPSILON, value, method=method, calibration="published", rng=rng
+                )
+                accuracy = LinearModels(theta, np.zeros((1, 1))).accuracy(test, dataset.y_test)
+                found.add(f"{setting}, λ = {value:g}", accuracy)
+        best = [found.best(f"{setting}, λ = {value:g}" for value in LAMBDAS) for setting in settings.values()]
+        for key, paper, setting in zip(best, printed, settings.values(), strict=True):
+            yield found.row(key, paper, setting)
+        yield found.gain(f"{name}, objective over output", best[0], best[1], printed[0] - printed[1])
 
 
 def selection_gains(draws: int, random_state: int) -> Iterator[Measured]:
@@ -64,6 +63,19 @@ def selection_gains(draws: int, random_state: int) -> Iterator[Measured]:
         for label in ("count heuristic, published weights", "count heuristic, all repaired"):
             best = max((rows[f"{name}, T = {T}, {label}"] for T in SIZES), key=lambda row: row.ours)
             yield difference(f"{name}, {label}: best T over all features", best, whole, 0.0)
+
+
+def table_4_1(draws: int, random_state: int) -> Iterator[Measured]:
+    """Table 4.1: the least λ at which Algorithm 7 as printed takes its first branch, exactly and by eq. 4.12."""
+    for epsilon, printed in ((0.1, 5.0), (0.5, 1.0), (1.0, 0.5), (10.0, 0.005)):
+        low, high = 1e-9, 1e3
+        for _ in range(200):
+            middle = math.sqrt(low * high)
+            # the second branch replaces a smaller λ by one constant
+            kept = objective_noise(epsilon, middle, calibration="published")[1] == middle
+            low, high = (low, middle) if kept else (middle, high)
+        yield exact(f"ε = {epsilon:g}, exactly", printed, high)
+        yield exact(f"ε = {epsilon:g}, by 1/(2ε)", printed, 0.5 / epsilon)
 
 
 def theorem_4_3_1(draws: int, random_state: int) -> Iterator[Measured]:
@@ -86,6 +98,7 @@ def theorem_4_3_1(draws: int, random_state: int) -> Iterator[Measured]:
 
 EXPERIMENTS: dict[str, Experiment] = {
     "theorem-4.3.1": theorem_4_3_1,
+    "table-4.1": table_4_1,
     "table-4.2": table_4_2,
     "claim-output-objective": table_4_2,
     "claim-linear-selection": selection_gains,

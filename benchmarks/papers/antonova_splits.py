@@ -7,20 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.papers.antonova_logistic import logistic_accuracy
-from benchmarks.papers.antonova_naive_bayes import SETS, algorithm_1, best_first
-from benchmarks.papers.measured import Experiment, Measured, difference, percent
-from dpml.classifiers.linear_models import LinearModels
+from benchmarks.papers.antonova_naive_bayes import SETS, algorithm_1, best_first, fixed
+from benchmarks.papers.measured import Experiment, Measured
+from benchmarks.papers.splits import MODELS, Found, runs
 from dpml.classifiers.naive_bayes import models_from_published
 from dpml.classifiers.naive_bayes.bernoulli import contingency_of_partition, published_threshold, release_partitioned
 from dpml.counts import Contingency, NoisyCounts, contingency, release_published
-from dpml.datasets import Dataset, load
+from dpml.datasets import load
 from dpml.selection import MaskSelector
 
 FloatArray = NDArray[np.float64]
 PARTITION_SIZES = (1, 2, 5, 10, 25, 50, 100, 200, 300)
-# models of each run, with ten partitions
-MODELS = 10
-SELECTED = 10
+# partitions of a run, each with a model
+PARTITIONS = 10
+SELECTED, SPLIT_AT, LOGISTIC = 10, (0.1, 1.0), ("newsgroup1", "mushrooms")
 # Antonova (2016) prints "≈ 0.8" and so on: each feature's probability lies this share of it to either side
 SPREAD = 0.1
 
@@ -79,20 +79,19 @@ def fig_3_8(draws: int, random_state: int) -> Iterator[Measured]:
     error therefore includes the spread of the tables and of the partitions.
     """
     for name, (make, epsilon) in PANELS.items():
-        accuracies: dict[int, dict[str, list[float]]] = {}
+        found, tried = Found(), {}
         for run in range(draws):
             rng = np.random.default_rng([random_state, run])
             table = make(rng)
             order = best_first(contingency(table.X, table.y, 2))
             for T in (T for T in PARTITION_SIZES if len(order) >= T):
-                for title, models in _four(table, order[:T], epsilon, MODELS, rng):
-                    accuracies.setdefault(T, {}).setdefault(title, []).append(float(models.mean()))
-        for T, of_titles in accuracies.items():
-            where = f"{name}, ε = {epsilon:g}, T = {T}"
-            for title, values in of_titles.items():
-                yield percent(f"{where}: {title}", None, values)
-            parts, whole = (np.array(of_titles[title]) for title in ("private, partitioned", "private, all records"))
-            yield percent(f"{where}: gain of the private partition", None, parts - whole)
+                where = tried[T] = f"{name}, ε = {epsilon:g}, T = {T}"
+                for title, models in _four(table, order[:T], epsilon, PARTITIONS, rng):
+                    found.add(f"{where}: {title}", models)
+        yield from found.rows()
+        for where in tried.values():
+            first, second = (f"{where}: private, {way}" for way in ("partitioned", "all records"))
+            yield found.gain(f"{where}: gain of the private partition", first, second)
 
 
 def _four(table, features, epsilon, draws, rng) -> Iterator[tuple[str, FloatArray]]:
@@ -113,7 +112,7 @@ def _four(table, features, epsilon, draws, rng) -> Iterator[tuple[str, FloatArra
         yield title, model.accuracy(X_test, table.y_test)
 
 
-def split_in_halves(dataset: Dataset, rng: np.random.Generator) -> tuple[Contingency, Contingency]:
+def split_in_halves(dataset: Any, rng: np.random.Generator) -> tuple[Contingency, Contingency]:
     """Return the counts of two disjoint halves of the training records, each record's drawn on its own."""
     first = rng.random(len(dataset.y_train)) < 0.5
     X, y, C = dataset.X_train, dataset.y_train, dataset.schema.n_classes
@@ -123,73 +122,53 @@ def split_in_halves(dataset: Dataset, rng: np.random.Generator) -> tuple[Conting
 def split_data_or_epsilon(draws: int, random_state: int) -> Iterator[Measured]:
     """Section 3.6: half of the records at ε, or all of them at ε/2: training alone, then selection and training."""
     for name in ("newsgroup1", *(name for name in SETS if name != "newsgroup1")):
-        dataset, rng = load(name), np.random.default_rng(random_state)
-        train = dataset.X_train, dataset.y_train
-        counts = contingency(*train, 2)
+        found = Found()
+        for dataset, rng in runs(name, draws, random_state):
+            for setting, accuracy in _both_splits(name, dataset, rng):
+                found.add(setting, accuracy)
         # the text, on the training records of newsgroup1: 78.6 % at ε = 0.5, and 78.4 % at 1 with half of them
-        stated = (78.6, 78.4) if name == "newsgroup1" else (None, None)
-        everything = np.tile(np.arange(dataset.schema.n_features), (draws, 1))
-        halves = [split_in_halves(dataset, rng) for _ in range(draws)]
-        whole = algorithm_1(counts, everything, 0.5, rng).accuracy(*train)
-        half = np.concatenate([algorithm_1(mine, everything[:1], 1.0, rng).accuracy(*train) for mine, _ in halves])
-        rows = (
-            percent(f"{name}, training alone: all records, ε = 0.5", stated[0], whole),
-            percent(f"{name}, training alone: half of the records, ε = 1", stated[1], half),
-        )
-        yield from rows
-        yield difference(f"{name}, training alone: split ε over split records", *rows)
-        for epsilon in (0.1, 1.0):
-            where = f"{name}, ε = {epsilon:g}, {SELECTED} features"
-            features = _selected(counts, dataset, epsilon / 2, draws, rng)
-            rows = (
-                percent(f"{where}: split ε", None, _scores(algorithm_1(counts, features, epsilon / 2, rng), dataset)),
-                percent(f"{where}: split records", None, _with_halves(dataset, halves, epsilon, rng)),
+        stated = {"all records, ε = 0.5": 78.6, "half of the records, ε = 1": 78.4}
+        yield from found.rows({f"newsgroup1, training alone: {way}": paper for way, paper in stated.items()})
+        compared = {f"{name}, training alone": tuple(stated)}
+        compared |= {f"{name}, ε = {e:g}, {SELECTED} features": ("split ε", "split records") for e in SPLIT_AT}
+        compared |= {f"{name}, logistic regression": tuple(stated)} if name in LOGISTIC else {}
+        for where, ways in compared.items():
+            first, second = (f"{where}: {way}" for way in ways)
+            yield found.gain(f"{where}: split ε over split records", first, second)
+
+
+def _both_splits(name: str, dataset: Any, rng: np.random.Generator) -> Iterator[tuple[str, FloatArray]]:
+    train, everything = (dataset.X_train, dataset.y_train), fixed(np.arange(dataset.schema.n_features))
+    counts = contingency(*train, 2)
+    mine, other = split_in_halves(dataset, rng)
+    where = f"{name}, training alone"
+    yield f"{where}: all records, ε = 0.5", algorithm_1(counts, everything, 0.5, rng).accuracy(*train)
+    yield f"{where}: half of the records, ε = 1", algorithm_1(mine, everything, 1.0, rng).accuracy(*train)
+    for epsilon in SPLIT_AT:
+        where = f"{name}, ε = {epsilon:g}, {SELECTED} features"
+        for way, share, choose, kept in (("split ε", 0.5, counts, counts), ("split records", 1.0, mine, other)):
+            masks = MaskSelector(share * epsilon, SELECTED, "count").masks(
+                choose, dataset.schema, draws=MODELS, rng=rng
             )
-            yield from rows
-            yield difference(f"{where}: split ε over split records", *rows)
-        if name in ("newsgroup1", "mushrooms"):
-            yield from _logistic(name, dataset, draws, rng)
-
-
-def _scores(models: LinearModels, dataset: Dataset) -> FloatArray:
-    return models.accuracy(dataset.X_test, dataset.y_test)
-
-
-def _selected(counts, dataset, epsilon, draws, rng) -> NDArray[np.intp]:
-    masks = MaskSelector(epsilon, SELECTED, "count").masks(counts, dataset.schema, draws=draws, rng=rng)
-    return np.nonzero(masks)[1].reshape(draws, SELECTED)
-
-
-def _with_halves(dataset, halves, epsilon, rng) -> FloatArray:
-    accuracies = [
-        _scores(algorithm_1(train, _selected(choose, dataset, epsilon, 1, rng), epsilon, rng), dataset)
-        for choose, train in halves
-    ]
-    return np.concatenate(accuracies)
-
-
-def _logistic(name: str, dataset: Dataset, draws: int, rng: np.random.Generator) -> Iterator[Measured]:
-    """Section 4.5.1: the same for logistic regression, where λ halves with the number of records."""
-    everything = np.arange(dataset.schema.n_features)
-    options: dict[str, Any] = {"calibration": "published", "rng": rng}
-    whole = logistic_accuracy(dataset, everything, 0.5, reg_lambda=100.0, draws=draws, **options)
-    half = []
-    for _ in range(draws):
-        kept = rng.random(len(dataset.y_train)) < 0.5
-        part = _Half(dataset, kept)
-        half.append(logistic_accuracy(part, everything, 1.0, reg_lambda=50.0, draws=1, **options))
-    rows = (
-        percent(f"{name}, logistic regression: all records, ε = 0.5", None, whole),
-        percent(f"{name}, logistic regression: half of the records, ε = 1", None, np.concatenate(half)),
-    )
-    yield from rows
-    yield difference(f"{name}, logistic regression: split ε over split records", *rows)
+            features = np.nonzero(masks)[1].reshape(MODELS, SELECTED)
+            models = algorithm_1(kept, features, share * epsilon, rng)
+            yield f"{where}: {way}", models.accuracy(dataset.X_test, dataset.y_test)
+    if name in LOGISTIC:
+        # section 4.5.1: the same for logistic regression, where λ halves with the number of records
+        half = _Half(dataset, rng.random(len(dataset.y_train)) < 0.5)
+        options: dict[str, Any] = {"calibration": "published", "draws": 1, "rng": rng}
+        for way, part, epsilon, reg_lambda in (
+            ("all records, ε = 0.5", dataset, 0.5, 100.0),
+            ("half of the records, ε = 1", half, 1.0, 50.0),
+        ):
+            accuracy = logistic_accuracy(part, everything[0], epsilon, reg_lambda=reg_lambda, **options)
+            yield f"{name}, logistic regression: {way}", accuracy
 
 
 class _Half:
     """A data set with some of its training records."""
 
-    def __init__(self, dataset: Dataset, kept: NDArray[np.bool_]):
+    def __init__(self, dataset: Any, kept: NDArray[np.bool_]):
         self.schema, self.X_test, self.y_test = dataset.schema, dataset.X_test, dataset.y_test
         self.X_train, self.y_train = dataset.X_train[kept], dataset.y_train[kept]
 

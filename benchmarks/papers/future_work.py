@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.papers.measured import Experiment, Measured, exact, measured, percent
-from benchmarks.papers.stoddard import SAMPLED, Records, partitions
+from benchmarks.papers.splits import MODELS, Found, runs
+from benchmarks.papers.stoddard import SAMPLED, Records, held_out
 from dpml.classifiers import AutoClassifier, PrivPfCClassifier
 from dpml.counts import Contingency, contingency
 from dpml.datasets import load
@@ -61,19 +62,17 @@ def private_scaling(draws: int, random_state: int) -> Iterator[Measured]:
 def posterior_parameters(draws: int, random_state: int) -> Iterator[Measured]:
     """Predict with naive Bayes rates averaged over their posterior given the noisy counts, instead of noisy rates."""
     for name, epsilon in itertools.product(("newsgroup1", "mushrooms", "adult"), (0.01, 0.1)):
-        study = RowBoundedNBStudy(load(name))
-        accuracy = {
-            kind: study(epsilon, draws=draws, rng=np.random.default_rng(random_state), shrinkage=shrinkage)["accuracy"]
-            for kind, shrinkage in (("noisy rates", 0.0), ("posterior", "posterior"))
-        }
-        for kind, values in accuracy.items():
-            yield percent(f"{name}, ε = {epsilon:g}, {kind}", None, values)
-        # the same noise in both
-        yield percent(
-            f"{name}, ε = {epsilon:g}, posterior over noisy rates",
-            None,
-            accuracy["posterior"] - accuracy["noisy rates"],
-        )
+        found, where = Found(), f"{name}, ε = {epsilon:g}"
+        kinds: dict[str, Any] = {f"{where}, noisy rates": 0.0, f"{where}, posterior": "posterior"}
+        for run, (dataset, _) in enumerate(runs(name, draws, random_state)):
+            study = RowBoundedNBStudy(dataset)
+            for kind, shrinkage in kinds.items():
+                # the same noise in both
+                rng = np.random.default_rng([random_state, run])
+                found.add(kind, study(epsilon, draws=MODELS, rng=rng, shrinkage=shrinkage)["accuracy"])
+        yield from found.rows()
+        rates, posterior = kinds
+        yield found.gain(f"{where}, posterior over noisy rates", posterior, rates)
 
 
 def scores_of_three_classes(draws: int, random_state: int) -> Iterator[Measured]:
@@ -130,11 +129,11 @@ def automatic_tuning(draws: int, random_state: int) -> Iterator[Measured]:
     """Classifiers that choose their own settings, on another tenth of SMS in each run, at ε = 1 and 0.1."""
     for epsilon in (1.0, 0.1):
         found: dict[str, list[float]] = {"largest class": [], "their naive Bayes, all words sampled": []}
-        for run, part in enumerate(partitions(draws, random_state)):
+        for run, part in enumerate(held_out(draws, random_state)):
             rng, largest = np.random.default_rng([random_state, run]), np.bincount(part.y_train).argmax()
             found["largest class"].append(float(np.mean(part.y_test == largest)))
             everything = np.ones((1, part.schema.n_features), dtype=bool)
-            theirs = Records(part, run, subsamples=1).naive_bayes(everything, epsilon, SAMPLED, rng)
+            theirs = Records(part, run).naive_bayes(everything, epsilon, SAMPLED, rng)
             found["their naive Bayes, all words sampled"] += theirs
             for name, kind in (("BestSelector", BestSelector), ("AutoClassifier", AutoClassifier)):
                 model = kind(epsilon, schema=part.schema, random_state=rng).fit(part.X_train, part.y_train)

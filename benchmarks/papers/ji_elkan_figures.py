@@ -278,21 +278,23 @@ def claim_several_public(draws: int, random_state: int) -> Iterator[Measured]:
 
 
 def claim_shared_attributes(draws: int, random_state: int) -> Iterator[Measured]:
-    """Section 7: weights from the attributes that both tables have, here the first half, for queries on all."""
-    two = two_tables()
-    half = Schema(two.schema.features[: len(two.schema.features) // 2])
+    """Section 7: weights from the attributes that both tables have, half of them in each run, for queries on all."""
+    two, rng = two_tables(), np.random.default_rng(random_state)
+    features = two.schema.features
+    halves = [rng.permutation(len(features))[: len(features) // 2] for _ in range(draws)]
+    schemas = [Schema(tuple(features[j] for j in sorted(half))) for half in halves]
     yield from _errors(two, {"all attributes": two.public}, draws, random_state)
-    yield from _errors(two, {"half of the attributes": two.public}, draws, random_state, half)
+    yield from _errors(two, {"half of the attributes": two.public}, draws, random_state, schemas)
 
 
-def _errors(two, tables, draws: int, random_state: int, schema: Schema | None = None) -> Iterator[Measured]:
-    queries = Queries(two, 3)
+def _errors(two, tables, draws: int, random_state: int, schemas: list[Schema] | None = None) -> Iterator[Measured]:
+    queries, schemas = Queries(two, 3), schemas or [two.schema] * draws
     for name, table in tables.items():
         yield exact(f"{name}, no weights", None, queries.error(table))
         for way in WAYS:
-            seeds = range(random_state, random_state + draws)
             errors = [
-                queries.error(table, _weights(two, table, 1.0, way, seed, schema or two.schema)) for seed in seeds
+                queries.error(table, _weights(two, table, 1.0, way, random_state + run, schema))
+                for run, schema in enumerate(schemas)
             ]
             yield measured(f"{name}, {way}, ε = 1", None, errors)
 

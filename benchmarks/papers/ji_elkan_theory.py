@@ -74,16 +74,15 @@ def lemma_2(draws: int, random_state: int) -> Iterator[Measured]:
 def claim_norm_bound(draws: int, random_state: int) -> Iterator[Measured]:
     """Movement of the minimiser in units of R/(Nλ): a record with ones in one half is replaced by one with the others.
 
-    All records of both private tables have a norm of at most R = √50.
+    All records of both private tables have a norm of at most R.
     """
-    half, n, reg_lambda = 50, 2000, 0.06
-    D = np.zeros((n, 2 * half))
-    other = D.copy()
-    D[-1, :half] = other[-1, half:] = 1
-    moved = np.linalg.norm(
-        balanced_minimiser(D, np.eye(2 * half), reg_lambda) - balanced_minimiser(other, np.eye(2 * half), reg_lambda)
-    )
-    yield exact("movement of β in units of R/(Nλ)", 1.0, float(moved) * n * reg_lambda / math.sqrt(half))
+    for half, reg_lambda, n in ((50, 0.06, 2000), (200, 0.03, 2000)):
+        D = np.zeros((n, 2 * half))
+        other = D.copy()
+        D[-1, :half] = other[-1, half:] = 1
+        first, second = (balanced_minimiser(table, np.eye(2 * half), reg_lambda) for table in (D, other))
+        moved = float(np.linalg.norm(first - second)) * n * reg_lambda / math.sqrt(half)
+        yield exact(f"R = √{half}, λ = {reg_lambda}: movement of β in units of R/(Nλ)", 1.0, moved)
 
 
 class _Minimisers:

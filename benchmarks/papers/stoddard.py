@@ -1,22 +1,20 @@
 """Stoddard, Chen and Machanavajjhala 2014, on SMS: selection before a classifier, and what their parameters do.
 
-Threshold testing and clusters are as published, and not private at the ε that they claim.
+Each run holds out its own tenth of the messages. Threshold testing and clusters are as published, and not private at
+the ε that they claim.
 """
 
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.model_selection import train_test_split
 
-from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
+from benchmarks.papers.measured import Experiment, Measured
+from benchmarks.papers.splits import MODELS, Found, partitions
 from dpml.classifiers.linear import default_reg_lambda, linear_models, release_weights
 from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import Contingency, contingency, contingency_of_subsamples, release_row_bounded
-from dpml.datasets import load
 from dpml.encoding import cut_rows, unit_scale
 from dpml.selection import (
     NoisyClusterSelector,
@@ -31,7 +29,6 @@ BoolArray = NDArray[np.bool_]
 # section 5.1: ten words where a message is sampled, at most twenty where it is not
 SAMPLED, STATED = 10, 20
 KEPT, THRESHOLD = 100, 20.0
-SUBSAMPLES = 10
 # figure 2 starts from the 5,000 words of the largest total count
 RESTRICTED = 5_000
 
@@ -61,40 +58,26 @@ METHODS: dict[str, tuple[Callable[[float], Any], float, int]] = {
 BEST = ("score perturbation, TC", "clusters, TC, as published", "clusters, TC, repaired", "PTT, TC, as published")
 
 
-def partitions(draws: int, random_state: int) -> Iterator[Any]:
+def held_out(draws: int, random_state: int) -> Iterator[Any]:
     """Yield SMS with another held-out tenth for each run: 558 messages, as in the paper."""
-    data = load("sms")
-    X, y = sparse.vstack([data.X_train, data.X_test]).tocsr(), np.concatenate([data.y_train, data.y_test])
-    for k in range(draws):
-        train, test = train_test_split(
-            np.arange(len(y)), test_size=0.1, stratify=y, random_state=1000 * random_state + k
-        )
-        parts = {"X_train": X[train], "y_train": y[train], "X_test": X[test], "y_test": y[test]}
-        yield SimpleNamespace(schema=data.schema, **parts)
+    return partitions("sms", draws, random_state, test_size=0.1)
 
 
 class Records:
-    """Training records with the exact counts of ten random cuts, made once for each number of ones."""
+    """Training records with the exact counts of a random cut, made once for each number of ones."""
 
-    def __init__(
-        self,
-        dataset: Any,
-        random_state: int,
-        columns: NDArray[np.intp] | None = None,
-        subsamples: int = SUBSAMPLES,
-    ):
+    def __init__(self, dataset: Any, random_state: int, columns: NDArray[np.intp] | None = None):
         columns = np.arange(dataset.schema.n_features) if columns is None else columns
         self.schema = dataset.schema.subset(columns)
         self.X, self.X_test = dataset.X_train[:, columns], dataset.X_test[:, columns]
         self.y, self.y_test, self.random_state = dataset.y_train, dataset.y_test, random_state
-        self.subsamples = subsamples
         self._counts: dict[int | None, Contingency] = {None: contingency(self.X, self.y, 2)}
 
     def counts(self, ones: int | None) -> Contingency:
         """Return the exact counts of the messages cut to a number of words, or of the whole messages."""
         if ones is not None and ones not in self._counts:
             rng = np.random.default_rng(self.random_state)
-            self._counts[ones] = contingency_of_subsamples(self.X, self.y, 2, ones, self.subsamples, rng=rng)
+            self._counts[ones] = contingency_of_subsamples(self.X, self.y, 2, ones, 1, rng=rng)
         return self._counts[ones]
 
     def select(self, method: str, epsilon: float, draws: int, rng: np.random.Generator) -> BoolArray:
@@ -105,8 +88,8 @@ class Records:
     def naive_bayes(self, masks: BoolArray, epsilon: float, ones: int, rng: np.random.Generator) -> list[float]:
         """Return the accuracy of their naive Bayes on each selection, whose counts have the sensitivity `ones`."""
         cut, result = self.counts(ones), []
-        for draw, mask in enumerate(masks):
-            table = Contingency(cut.on[draw % self.subsamples][:, mask], cut.n)
+        for mask in masks:
+            table = Contingency(cut.on[0][:, mask], cut.n)
             result.append(self._score(table, np.flatnonzero(mask), epsilon, ones, rng))
         return result
 
@@ -133,76 +116,87 @@ class Records:
         return result
 
 
+def _of_runs(draws: int, random_state: int) -> Iterator[tuple[Any, Records, np.random.Generator]]:
+    for k, part in enumerate(held_out(draws, random_state)):
+        yield part, Records(part, 1000 * random_state + k), np.random.default_rng([random_state, k])
+
+
+def _whole(records: Records) -> BoolArray:
+    return np.ones((1, records.schema.n_features), dtype=bool)
+
+
 def fig_2(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 2: empirical risk minimisation on SMS at ε = 1, after each selection, beside naive Bayes."""
-    dataset, rng = load("sms"), np.random.default_rng(random_state)
-    total = np.asarray(scores_from_counts(contingency(dataset.X_train, dataset.y_train, 2), "total_count"))
-    records = Records(dataset, random_state, np.sort(np.argsort(-total, kind="stable")[:RESTRICTED]))
-    yield exact("largest class", None, 100 * majority_accuracy(dataset))
-    everything = np.ones((draws, RESTRICTED), dtype=bool)
-    rows = {}
-    for method, (_, share, ones) in METHODS.items():
-        masks = records.select(method, share, draws, rng)
-        rows[method] = percent(f"ERM, {method}", None, records.logistic(masks, 1 - share, ones, rng))
-        yield rows[method]
-        yield percent(f"NB, {method}", None, records.naive_bayes(masks, 1 - share, ones, rng))
-    for label, ones in (("all", STATED), ("all, sampled", SAMPLED)):
-        yield percent(f"NB, {label}", None, records.naive_bayes(everything, 1.0, ones, rng))
-        rows[label] = percent(f"ERM, {label}", None, records.logistic(everything, 1.0, ones, rng))
-        yield rows[label]
+    found = Found()
+    for k, part in enumerate(held_out(draws, random_state)):
+        total = np.asarray(scores_from_counts(contingency(part.X_train, part.y_train, 2), "total_count"))
+        most = np.sort(np.argsort(-total, kind="stable")[:RESTRICTED])
+        records, rng = Records(part, 1000 * random_state + k, most), np.random.default_rng([random_state, k])
+        found.add("largest class", majority_accuracy(part))
+        for method, (_, share, ones) in METHODS.items():
+            masks = records.select(method, share, 1, rng)
+            found.add(f"ERM, {method}", records.logistic(masks, 1 - share, ones, rng))
+            found.add(f"NB, {method}", records.naive_bayes(masks, 1 - share, ones, rng))
+        for label, ones in (("all", STATED), ("all, sampled", SAMPLED)):
+            found.add(f"NB, {label}", records.naive_bayes(_whole(records), 1.0, ones, rng))
+            found.add(f"ERM, {label}", records.logistic(_whole(records), 1.0, ones, rng))
+    yield from found.rows()
     for method in METHODS:
-        yield difference(f"ERM, {method}, over all, sampled", rows[method], rows["all, sampled"])
+        yield found.gain(f"ERM, {method}, over all, sampled", f"ERM, {method}", "ERM, all, sampled")
 
 
 def fig_4(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 4 (SMS): naive Bayes after the best selections at ε = 1, 0.5, 0.25 and 0.1."""
-    dataset, rng = load("sms"), np.random.default_rng(random_state)
-    records = Records(dataset, random_state)
-    yield exact("largest class", None, 100 * majority_accuracy(dataset))
-    everything = np.ones((draws, dataset.schema.n_features), dtype=bool)
-    for epsilon in (1.0, 0.5, 0.25, 0.1):
-        accuracy = records.naive_bayes(everything, epsilon, SAMPLED, rng)
-        yield percent(f"ε = {epsilon:g}, all, sampled", None, accuracy)
-        for method in BEST:
-            _, share, ones = METHODS[method]
-            masks = records.select(method, epsilon * share, draws, rng)
-            accuracy = records.naive_bayes(masks, epsilon * (1 - share), ones, rng)
-            yield percent(f"ε = {epsilon:g}, {method}", None, accuracy)
+    found = Found()
+    for part, records, rng in _of_runs(draws, random_state):
+        found.add("largest class", majority_accuracy(part))
+        for epsilon in (1.0, 0.5, 0.25, 0.1):
+            accuracy = records.naive_bayes(_whole(records), epsilon, SAMPLED, rng)
+            found.add(f"ε = {epsilon:g}, all, sampled", accuracy)
+            for method in BEST:
+                _, share, ones = METHODS[method]
+                masks = records.select(method, epsilon * share, MODELS, rng)
+                accuracy = records.naive_bayes(masks, epsilon * (1 - share), ones, rng)
+                found.add(f"ε = {epsilon:g}, {method}", accuracy)
+    yield from found.rows()
 
 
 def fig_5(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 5 (b, c): the share of ε for the selection without sampling, and the sampling rate at equal shares."""
-    dataset, rng = load("sms"), np.random.default_rng(random_state)
-    records = Records(dataset, random_state)
-    for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        selector = _perturbed("total_count", STATED)(share)
-        masks = selector.masks(records.counts(STATED), records.schema, draws=draws, rng=rng)
-        accuracy = records.naive_bayes(masks, 1 - share, STATED, rng)
-        yield percent(f"share of the selection {share:g}, at most {STATED} words", None, accuracy)
-    for r in (1, 2, 3, 5, 8, 10, 15, 20):
-        masks = _perturbed("total_count", r)(0.5).masks(records.counts(r), records.schema, draws=draws, rng=rng)
-        yield percent(f"sampling rate r = {r}, half of ε each", None, records.naive_bayes(masks, 0.5, r, rng))
+    found = Found()
+    shares = {share: f"share of the selection {share:g}, at most {STATED} words" for share in np.arange(1, 10) / 10}
+    rates = {r: f"sampling rate r = {r}, half of ε each" for r in (1, 2, 3, 5, 8, 10, 15, 20)}
+    for part, records, rng in _of_runs(draws, random_state):
+        found.add("largest class", majority_accuracy(part))
+        settings = [(share, STATED, name) for share, name in shares.items()]
+        for share, r, name in [*settings, *((0.5, r, name) for r, name in rates.items())]:
+            masks = _perturbed("total_count", r)(share).masks(records.counts(r), records.schema, draws=MODELS, rng=rng)
+            found.add(name, records.naive_bayes(masks, 1 - share, r, rng))
+    yield from found.rows()
+    yield found.gain("half of ε over a tenth of it", shares[0.5], shares[0.1])
+    yield found.gain("half of ε over nine tenths of it", shares[0.5], shares[0.9])
+    yield found.gain("r = 5 over r = 1", rates[5], rates[1])
+    yield found.gain("r = 5 over r = 20", rates[5], rates[20])
 
 
 def split_data_or_epsilon(draws: int, random_state: int) -> Iterator[Measured]:
     """Section 5.1.4: selection and naive Bayes on disjoint halves at the whole ε, or on all records at its shares."""
-    dataset, rng = load("sms"), np.random.default_rng(random_state)
-    records = Records(dataset, random_state)
-    yield exact("largest class", None, 100 * majority_accuracy(dataset))
+    found = Found()
+    for part, records, rng in _of_runs(draws, random_state):
+        found.add("largest class", majority_accuracy(part))
+        for epsilon in (1.0, 0.1):
+            for method in BEST:
+                _, share, ones = METHODS[method]
+                masks = records.select(method, epsilon * share, MODELS, rng)
+                accuracy = records.naive_bayes(masks, epsilon * (1 - share), ones, rng)
+                found.add(f"ε = {epsilon:g}, {method}: split ε", accuracy)
+                found.add(f"ε = {epsilon:g}, {method}: split records", _with_halves(part, method, epsilon, ones, rng))
+    yield from found.rows()
     for epsilon in (1.0, 0.1):
         for method in BEST:
-            _, share, ones = METHODS[method]
-            masks = records.select(method, epsilon * share, draws, rng)
-            whole = percent(
-                f"ε = {epsilon:g}, {method}: split ε",
-                None,
-                records.naive_bayes(masks, epsilon * (1 - share), ones, rng),
-            )
-            accuracies = [_with_halves(dataset, method, epsilon, ones, rng) for _ in range(draws)]
-            half = percent(f"ε = {epsilon:g}, {method}: split records", None, accuracies)
-            yield whole
-            yield half
-            yield difference(f"ε = {epsilon:g}, {method}: split ε over split records", whole, half)
+            at = f"ε = {epsilon:g}, {method}"
+            yield found.gain(f"{at}: split ε over split records", f"{at}: split ε", f"{at}: split records")
+            yield found.gain(f"{at}: split records over the largest class", f"{at}: split records", "largest class")
 
 
 def _with_halves(dataset, method, epsilon, ones, rng) -> float:

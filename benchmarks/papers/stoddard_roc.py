@@ -17,7 +17,7 @@ from sklearn.metrics import roc_curve
 from sklearn.naive_bayes import BernoulliNB
 
 from benchmarks.papers.measured import Experiment, Measured, bootstrapped, exact, percent
-from benchmarks.papers.stoddard import partitions
+from benchmarks.papers.stoddard import held_out
 from dpml.evaluation import area_between, attack_success, private_roc_curve, published_roc_curve, recursive_medians
 from dpml.mechanisms import Hierarchy, IdentityRanges, Laplace, Privelet
 
@@ -58,7 +58,7 @@ class _Held:
 
 
 def _held_out(draws: int, random_state: int) -> list[_Held]:
-    return [_Held(part, [random_state, k]) for k, part in enumerate(partitions(draws, random_state))]
+    return [_Held(part, [random_state, k]) for k, part in enumerate(held_out(draws, random_state))]
 
 
 def table_1(draws: int, random_state: int) -> Iterator[Measured]:

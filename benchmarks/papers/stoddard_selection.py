@@ -6,14 +6,15 @@ messages and noise. TWITTER and REUTERS are not available.
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
-from benchmarks.papers.stoddard import METHODS, SAMPLED, STATED, Records, partitions
+from benchmarks.papers.measured import Experiment, Measured, exact, percent
+from benchmarks.papers.splits import MODELS, Found
+from benchmarks.papers.stoddard import METHODS, SAMPLED, STATED, Records, held_out
 from dpml.counts import Contingency
-from dpml.datasets import load
 from dpml.evaluation import selection_quality
 from dpml.selection import (
     NoisyScoreSelector,
@@ -32,8 +33,8 @@ RELATIONS = ("add-remove", "replace-one")
 def _accuracies(draws: int, random_state: int) -> dict[str, NDArray[np.float64]]:
     """Return the accuracies of naive Bayes at ε = 1 on each partition, without a selection and after each."""
     accuracies: dict[str, list[float]] = {}
-    for k, part in enumerate(partitions(draws, random_state)):
-        rng, records = np.random.default_rng([random_state, k]), Records(part, random_state, subsamples=1)
+    for k, part in enumerate(held_out(draws, random_state)):
+        rng, records = np.random.default_rng([random_state, k]), Records(part, random_state)
         everything = np.ones((1, part.schema.n_features), dtype=bool)
         found = {
             label: records.naive_bayes(everything, 1.0, ones, rng)
@@ -48,7 +49,7 @@ def _accuracies(draws: int, random_state: int) -> dict[str, NDArray[np.float64]]
 
 def fig_1(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 1 (SMS): naive Bayes at ε = 1 after each selection."""
-    largest = [majority_accuracy(part) for part in partitions(draws, random_state)]
+    largest = [majority_accuracy(part) for part in held_out(draws, random_state)]
     yield percent("largest class", None, largest)
     for name, accuracies in _accuracies(draws, random_state).items():
         yield percent(name, None, accuracies)
@@ -73,27 +74,32 @@ def claim_simple_scores(draws: int, random_state: int) -> Iterator[Measured]:
 
 def fig_3(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 3: F1 of four selections by total count at a fifth of ε = 1, against the words that reach the threshold."""
-    dataset, rng = load("sms"), np.random.default_rng(random_state)
-    records = Records(dataset, random_state)
-    total = np.asarray(scores_from_counts(records.counts(None), "total_count"))
-    for threshold in THRESHOLDS:
-        truth = total >= threshold
-        selectors = {
-            "PTT, as published": PublishedSelector(0.2, "threshold-testing", "total_count", threshold=threshold),
-            "NoisyCut, as published": PublishedSelector(0.2, "noisy-cut", "total_count", threshold=threshold),
-            "clusters, as published": PublishedSelector(
-                0.2, "clusters", "total_count", threshold=threshold, row_bound=SAMPLED
-            ),
-            "score perturbation": NoisyScoreSelector(0.5, None, "total_count", threshold=threshold, row_bound=SAMPLED),
-        }
-        rows = {}
-        for name, selector in selectors.items():
-            masks = selector.masks(records.counts(selector.row_bound), dataset.schema, draws=draws, rng=rng)
-            at = f"τ = {threshold}, {truth.sum()} words, {name}"
-            rows[name] = percent(at, None, selection_quality(truth, masks)["f1"])
-            yield rows[name]
-        for name in ("NoisyCut, as published", "clusters, as published", "score perturbation"):
-            yield difference(f"τ = {threshold}, PTT over {name}", rows["PTT, as published"], rows[name])
+    found, words = Found(), dict.fromkeys(THRESHOLDS, 0)
+    for k, part in enumerate(held_out(draws, random_state)):
+        records, rng = Records(part, 1000 * random_state + k), np.random.default_rng([random_state, k])
+        total = np.asarray(scores_from_counts(records.counts(None), "total_count"))
+        for threshold in THRESHOLDS:
+            truth = total >= threshold
+            words[threshold] += int(truth.sum())
+            for name, selector in _four_selectors(threshold).items():
+                masks = selector.masks(records.counts(selector.row_bound), part.schema, draws=MODELS, rng=rng)
+                found.add(f"τ = {threshold}, {name}", selection_quality(truth, masks)["f1"])
+    for threshold, number in words.items():
+        first, *others = (f"τ = {threshold}, {name}" for name in _four_selectors(threshold))
+        yield exact(f"τ = {threshold}, words that reach it, mean", None, number / draws)
+        yield from map(found.row, (first, *others))
+        for other in others:
+            yield found.gain(f"τ = {threshold}, PTT over {other.partition(', ')[2]}", first, other)
+
+
+def _four_selectors(threshold: float) -> dict[str, Any]:
+    at: dict[str, Any] = {"threshold": threshold}
+    return {
+        "PTT, as published": PublishedSelector(0.2, "threshold-testing", "total_count", **at),
+        "NoisyCut, as published": PublishedSelector(0.2, "noisy-cut", "total_count", **at),
+        "clusters, as published": PublishedSelector(0.2, "clusters", "total_count", row_bound=SAMPLED, **at),
+        "score perturbation": NoisyScoreSelector(0.5, None, "total_count", row_bound=SAMPLED, **at),
+    }
 
 
 # ---- the scores ------------------------------------------------------------------------------------------------------

@@ -87,7 +87,8 @@ class Table(NamedTuple):
     binary: Schema
 
 
-def _table(name: str) -> Table:
+def two_classes(name: str) -> Table:
+    """Return the complete records of adult, or bank, with its two classes."""
     dataset = load(name)
     assert dataset.frame_schema is not None
     frame = dataset.frame.reset_index(drop=True)
@@ -155,7 +156,7 @@ def comparison(
     methods: Methods,
     direct: Methods | None = None,
     classifier: str = "CART",
-    make: Callable[[str], Table] = _table,
+    make: Callable[[str], Table] = two_classes,
     names: tuple[str, ...] = ("adult", "bank"),
     epsilons: tuple[float, ...] = EPSILONS,
 ) -> Iterator[Measured]:
@@ -187,7 +188,7 @@ def _direct(make: Callable[..., Any], epsilon: float, data: Table, train, test, 
 
 def three_classes(name: str) -> Table:
     """Return adult with three marital states as classes, or bank with the three outcomes of the last campaign."""
-    data, target = _table(name), {"adult": "marital-status", "bank": "poutcome"}[name]
+    data, target = two_classes(name), {"adult": "marital-status", "bank": "poutcome"}[name]
     was = {"adult": "income", "bank": "y"}[name]
     label = data.frame[target].to_numpy(dtype=object)
     classes = next(f for f in data.schema.features if f.name == target).categories or ()

@@ -58,12 +58,16 @@ def _list(chosen: str | None, say: Callable[..., None]) -> None:
             for item in rows:
                 say(f"  {item.key:{width}s}  {item.verdict:22s}  {item.title}")
             say(f"  {_counts(rows)}")
+    if chosen is None:
+        say(f"All papers: {_total()}")
 
 
 def _tables(chosen: str | None, say: Callable[..., None]) -> None:
     """Print a section for each paper, its headline claims first."""
     from dpml.papers import items, papers
 
+    if chosen is None:
+        say(f"All papers: {_total()}.\n")
     for paper in papers():
         if chosen in (None, paper.key):
             rows = sorted(items(paper.key), key=lambda item: item.kind != "claim")
@@ -85,6 +89,14 @@ def _counts(rows: Sequence[Item]) -> str:
 
     counts = {verdict: sum(item.verdict == verdict for item in rows) for verdict in VERDICTS}
     return f"{len(rows)} rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items() if count)}"
+
+
+def _total() -> str:
+    from dpml.papers import items
+
+    rows = list(items())
+    repeated = sum(item.command.startswith(("python -m benchmarks.papers ", "python -m dpml audit ")) for item in rows)
+    return f"{_counts(rows)}. `python -m benchmarks.papers` repeats {repeated} of them"
 
 
 def _show(paper: str, key: str, say: Callable[..., None]) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from html import unescape
 from pathlib import Path
 
@@ -362,6 +363,14 @@ def test_a_lesson_is_read_where_its_data_are_not(monkeypatch, tmp_path):
     path = FOLDER / "10-what-became-of-five-papers.yaml"
     lesson = read_lesson("mine", path.read_text(encoding="utf-8"))
     assert lesson.steps[0].state["dataset"] == "newsgroup1"
+
+
+def test_the_page_for_teachers_counts_the_verdicts_of_the_map():
+    steps = lessons()["what-became-of-five-papers"].steps
+    verdicts = [text for step in steps for name, text in step.figures.items() if name.startswith("verdict ")]
+    assert Counter(verdicts) == {"holds": 1, "holds with a condition": 4, "does not hold": 2}
+    words = (ROOT / "docs/how_to/teach.md").read_text(encoding="utf-8")
+    assert "Two of seven claims do not hold, and four need a condition." in words
 
 
 def test_a_lesson_has_five_to_seven_steps():

@@ -18,6 +18,7 @@ from dpml.budget import Budget
 from dpml.datasets import missing
 from dpml.evaluation.histogram import noise_scale
 from dpml.exceptions import InvalidParameter
+from dpml.papers import items
 from dpml_app.core import link
 from dpml_app.core.card import CHOSEN, Number
 from dpml_app.core.card_page import CardPage
@@ -92,8 +93,16 @@ def custom_gain(s: Any, method: str) -> float:
     return _of_main(s, "custom") - float(functions()["trained"](s, method))
 
 
+def verdict(s: Any, paper: str, item: str) -> str:
+    """Return the verdict of the map of papers on an item."""
+    found = {row.key: row.verdict for row in items(paper)}
+    if item not in found:
+        raise InvalidParameter("item", item, f"one that `dpml papers {paper}` prints")
+    return found[item]
+
+
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (paid, main, guess, custom_gain)},
+    **{each.__name__: each for each in (paid, main, guess, custom_gain, verdict)},
     # a setting of the step
     "setting": lambda s, name: float(getattr(s, name)),
     # bound on the attacker's success in percent, as each page writes it
