@@ -208,9 +208,9 @@ class Card(Generic[V, F]):
         """Return whether the task at a place is computed after what every other card needs."""
         return False
 
-    def complete(self, results: Results, wanted: Mapping[ResultKey, Task]) -> bool:
-        """Return whether the card shows its setting; until then it is greyed."""
-        return len(results) == len(wanted)
+    def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
+        """Return whether the card waits and is greyed; a card that greys a part of its plot does it here."""
+        return len(results) < len(wanted)
 
     def lay_out(self, facts: F) -> None:
         """Lay out for a new data set."""

@@ -349,7 +349,7 @@ class CardPage(PlacedCards[V, F]):
     def _show_waiting(self, wanted: Mapping[str, Mapping[ResultKey, Task]], computing: bool) -> None:
         """Grey each card that lacks results of its setting."""
         for name, work in wanted.items():
-            self.card_slots[name].wait(not self.cards[name].complete(self._kept(work), work), computing)
+            self.card_slots[name].wait(self.cards[name].greyed(self._kept(work), work, computing), computing)
 
     def _on_progress(self, _attribute: str, _old: Any, _new: Any) -> None:
         self._show_waiting(self._wanted, self.work.computing)
