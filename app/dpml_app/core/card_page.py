@@ -68,6 +68,9 @@ class CardPage(PlacedCards[V, F]):
         self._opened = ""
         self._wanted: dict[str, dict[ResultKey, Task]] = {}
         self.controls = self.controls_kind(settings, self.report)
+        for name in (self.controls.in_top, *(name for kind in self.kinds for name in kind.controls)):
+            if name not in self.controls.widgets:
+                self.controls.add(name)
         state, work = self.sources
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
         self.work = self.runner(pool, name=work, what=self.what, **callbacks)

@@ -90,10 +90,6 @@ class AuditControls(Controls):
         )
         self.offer()
 
-    def in_cards(self) -> None:
-        """Make the widget under the picture."""
-        self.add("audit_epsilon")
-
     def offer(self) -> None:
         """Offer the relations and the neighbours that the chosen method has."""
         entry = AUDITED[self.settings.audit_method]
