@@ -221,9 +221,6 @@ class Card(Generic[V, F]):
         `now` has those at IMMEDIATE, and those at DEFERRED and WORKER that are known already.
         """
 
-    def outdate(self, names: set[str]) -> None:
-        """Fade the curves of these series."""
-
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         """Show the curves as far as results are there."""
 

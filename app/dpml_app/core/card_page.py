@@ -249,7 +249,7 @@ class CardPage(PlacedCards[V, F]):
         self._spawn(self._draw_curves(values, wanted))
 
     async def _draw_curves(self, values: V, wanted: dict[str, dict[ResultKey, Task]]) -> None:
-        """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
+        """Have what is missing computed, once no newer setting follows at once."""
         missing = self._missing(values, wanted)
         if missing:
             await asyncio.sleep(DELAY)
@@ -257,9 +257,7 @@ class CardPage(PlacedCards[V, F]):
             return
         try:
             with self._hold():
-                before, self._wanted = self._wanted, wanted
-                for name, work in wanted.items():
-                    self.cards[name].outdate(_outdated(before.get(name, {}), work))
+                self._wanted = wanted
                 self._show(set(wanted))
                 # some may have come meanwhile
                 self.work.request(self._missing(values, wanted) if missing else [])
@@ -374,9 +372,3 @@ class CardPage(PlacedCards[V, F]):
             return None
         main_card = self.cards[self.main_card]
         return main_card.to_pin(self._values, self._facts, self._kept(main_card.work(self._values, self._facts)))
-
-
-def _outdated(before: Mapping[ResultKey, Task], now: Mapping[ResultKey, Task]) -> set[str]:
-    """Return the series of which anything but the place that is chosen has changed."""
-    old, new = ({(p, c) for p, c in work.items() if p[1] not in CHOSEN} for work in (before, now))
-    return {result_key[0] for result_key, _task in old ^ new}

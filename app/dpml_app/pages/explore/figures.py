@@ -254,8 +254,8 @@ class CostFigure(Figure):
             row |= {"x": EPSILONS[0], "align": "left", "off": 6}
             self.target_label.data = {name: [value] for name, value in row.items()}
 
-    def clear(self, series: str | None = None) -> None:
-        super().clear(series)
+    def clear(self) -> None:
+        super().clear()
         self.private, self._custom = None, Custom()
         self.label_target(100 * self.target.location, "")
 
