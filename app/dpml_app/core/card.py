@@ -200,10 +200,6 @@ class Card(Generic[V, F]):
         """Return results that are there in a minute, and that show the same as all of them."""
         raise NotImplementedError
 
-    def first(self, values: V) -> list[Task]:
-        """Return what workers compute before all curves, so that the card's answers at the chosen setting are quick."""
-        return []
-
     def waits(self, result_key: ResultKey) -> bool:
         """Return whether the task at a place is computed after what every other card needs."""
         return False

@@ -413,17 +413,15 @@ class CardPage(BasePage, Generic[V, F]):
     def _missing(self, values: V, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> list[Task]:
         """Return the tasks without a result, each once.
 
-        First those of the setting that is chosen, then what cards ask for first, card by card, and those that can wait.
+        First those of the setting that is chosen, then the curves, card by card, and those that can wait.
         """
-        ranked: dict[int, list[Task]] = {0: [], 1: [], 2: [], 3: []}
+        ranked: list[list[Task]] = [[], [], []]
         for name, work in wanted.items():
             card, there = self.cards[name], self._kept(work)
-            if work:
-                ranked[1] += card.first(values)
             for result_key, task in work.items():
                 if result_key not in there:
-                    ranked[3 if card.waits(result_key) else 0 if result_key[1] == WORKER else 2].append(task)
-        return list(dict.fromkeys(task for some in ranked.values() for task in some))
+                    ranked[2 if card.waits(result_key) else result_key[1] != WORKER].append(task)
+        return list(dict.fromkeys(task for some in ranked for task in some))
 
     def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return the results that are there."""
