@@ -200,7 +200,8 @@ def short_curves(monkeypatch):
     from dpml_app.data import measures
     from dpml_app.pages.publish import figures
 
-    for module in [module for name, module in sys.modules.items() if name.startswith("dpml_app.pages.")]:
+    drawn = ("dpml_app.pages.", "dpml_app.core.curves_card")
+    for module in [module for name, module in sys.modules.items() if name.startswith(drawn)]:
         for name, some in FEW_POINTS.items():
             if isinstance(points := getattr(module, name, None), tuple):
                 monkeypatch.setattr(module, name, points[some])

@@ -70,6 +70,15 @@ PAGES = {
             "success": ["evaluate-success-best"],
         },
     ),
+    "publish": (
+        "&dataset=toy&publish_draws=5&publish_grids=100&epsilon=1",
+        {
+            "table": ["publish-cost-table", "publish-models-table"],
+            "cells": ["publish-models-cells"], "linear": ["publish-models-linear"],
+            "gap": ["publish-gap"], "drawn": ["publish-marginals"],
+            "release": ["publish-chances-bars"], "shares": ["publish-shares-table"],
+        },
+    ),
     "audit": (
         "&audit_draws=1000&audit_method=geometric",
         {
@@ -157,6 +166,19 @@ CHANGES = {
         ("relation", "replace-one", DRAWN | {"success"}),
         ("evaluate_weakened", "some", DRAWN | {"exact"}),
     ],
+    # at each commit two, whose figures are nearly all
+    "publish": [
+        ("publish_draw", 2, {"drawn"}),
+        ("publish_share", 0.47, {"table", "gap", "cells", "drawn", "release"}),
+    ],
+    "publish-more": [
+        ("epsilon", 1.25, {"gap", "drawn", "release", "shares"}),
+        ("publish_grids", 300, {"table", "gap", "shares", "cells", "drawn", "release"}),
+        ("publish_classifier", "logistic", {"table", "gap", "shares"}),
+        ("seed", 1, {"table", "gap", "shares", "cells", "linear", "drawn"}),
+        ("relation", "replace-one", {"table", "gap", "shares", "cells", "linear", "drawn", "release"}),
+        ("publish_draws", 10, {"table", "gap", "shares", "cells", "linear"}),
+    ],
     "audit": [
         ("audit_epsilon", 1.5, {"region", "roc", "bounds", "outputs", "ring"}),
         ("audit_seed", 1, {"roc", "bounds", "outputs"}),
@@ -176,8 +198,9 @@ def stepped(alone, name, value):
     return value
 
 
-@pytest.mark.parametrize("page_id", PAGES)
-def test_each_control_changes_what_it_should_and_nothing_else(request, short_curves, page_id):
+@pytest.mark.parametrize("case", [*PAGES, pytest.param("publish-more", marks=pytest.mark.full)])
+def test_each_control_changes_what_it_should_and_nothing_else(request, short_curves, case):
+    page_id = case.partition("-")[0]
     alone = request.getfixturevalue("alone_of_few_fits" if page_id == "explore" else "alone")
     query, groups = PAGES[page_id]
     alone.enter("train" if page_id == "linear" else page_id, query)
@@ -186,7 +209,7 @@ def test_each_control_changes_what_it_should_and_nothing_else(request, short_cur
         return {group: [alone.read(name) for name in names if name in alone.sources] for group, names in groups.items()}
 
     before, link = read(), alone.settings
-    for name, value, expected in CHANGES[page_id]:
+    for name, value, expected in CHANGES[case]:
         alone.act(**{name: stepped(alone, name, value)})
         after, now = read(), alone.settings
         assert {group for group in groups if before[group] != after[group]} == expected, (name, value)

@@ -169,6 +169,22 @@ def test_a_curve_of_other_levers_stays_until_the_new_one_is_whole():
     assert list(figure.hand.data["mean"]) == [0.75]
 
 
+def test_only_the_custom_curve_is_greyed_while_it_alone_waits():
+    card = MainCard()
+    wanted = card.work(ExploreValues.of(Settings(dataset="toy")), {})
+    curve = {key for key in wanted if key[0] == "hand" and key[1] != IMMEDIATE}
+    rest = dict.fromkeys(wanted.keys() - curve)
+    assert not card.greyed(rest, wanted, True)
+    assert all(renderer.muted for renderer in card.figure.custom)
+    assert card.figure.custom_item.label.value == "custom model: computing…"
+    assert not card.greyed(rest, wanted, False)
+    assert card.figure.custom_item.label.value == "custom model"
+    assert not card.greyed(dict.fromkeys(wanted), wanted, False)
+    assert not any(renderer.muted for renderer in card.figure.custom)
+    assert card.greyed(dict.fromkeys(wanted.keys() - {("hand", IMMEDIATE)}), wanted, True)
+    assert card.greyed(dict.fromkeys(wanted.keys() - {("private", WORKER)}), wanted, True)
+
+
 def test_a_goal_moves_epsilon_and_is_never_called_out_of_reach_while_curves_load():
     page = ExplorePage(Settings(dataset="toy"), Pool(1))
     figure, wanted = page.cards["cost"].figure, page.controls.widgets["wanted"]

@@ -12,7 +12,6 @@ import pytest
 from bokeh.models import Line, Patch, Quad, Scatter, VArea
 from bokeh.plotting import figure
 from dpml_app import views
-from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.styles import (
     BAND_ALPHA,
@@ -39,6 +38,8 @@ from dpml_app.pages.select import page as select_page
 from dpml_app.pages.select.compute import SELECTOR_STYLES
 from dpml_app.pages.train.compute import EVERY
 from dpml_app.pages.train.figures import AccuracyCard, LambdaCard
+from dpml_app.views.curve import curve_figure
+from dpml_app.views.frame import AXES
 from shown_together import ON_ONE_PLOT
 
 
@@ -166,8 +167,7 @@ def test_bands_are_drawn_in_one_place():
 @pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
 def test_pages_views_and_exports_draw_a_method_alike(key):
     style = style_of(key)
-    p = figure(name="some", x_range=(0, 1))
-    BandFigure(p, {key: style}, marks=True)
+    p = curve_figure("some", AXES["epsilon"], AXES["accuracy"], {key: style}, {}, marks=True).plot
     table = SWEPT.assign(method=key)
     sweep = replace(SWEEP, lines=[Swept(style, [60, 80], [50, 70], [70, 90])])
     others = hv.render(views.curve(table, by="method")), export.drawn(sweep).children[1]

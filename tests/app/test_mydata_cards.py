@@ -178,7 +178,7 @@ def test_the_picture_is_made_when_it_is_opened_follows_each_edit_and_goes_with_t
     assert list(card.bound.options) == ["age: upper bound", "age: lower bound"]
     assert "<b>too wide</b>" in card.text.object
     assert re.search(r"would add <b>\d+\.\d points</b>", card.text.object), card.text.object
-    assert len(card.figure.curves["bound"].data["mean"]) == len(WIDTHS)
+    assert len(card.figure.sources["bound"].data["mean"]) == len(WIDTHS)
     one.edit("age", "upper", "25")
     assert "<b>too narrow</b>" in card.text.object
     one.edit("age", "upper", "60")
@@ -196,7 +196,7 @@ def test_the_picture_is_made_when_it_is_opened_follows_each_edit_and_goes_with_t
     one.do(one.page.drop)
     assert (card.table_text.object, list(card.tables.bars.data["column"])) == ("", [])
     assert (card.loss, card.text.object, card.whole.visible) == (None, "", False)
-    assert len(card.figure.curves["bound"].data["mean"]) == 0
+    assert len(card.figure.sources["bound"].data["mean"]) == 0
 
 
 def test_a_published_table_is_nearer_to_the_true_one_at_a_larger_epsilon():

@@ -14,6 +14,7 @@ from bokeh.models import ImportedStyleSheet, Model, UIElement
 from dpml_app import uploaded_table
 from dpml_app.notebook.cells import NOT_HERE
 from dpml_app.page_list import PAGES
+from jupyter_bokeh.widgets import BokehModel
 from page_alone import pool_here
 from panel.io.model import add_to_doc
 from panel.io.resources import CDN_DIST, LOCAL_DIST, set_resource_mode
@@ -122,6 +123,29 @@ def test_a_moved_setting_is_answered_without_another_host(cells):
     assert len(wire.sent) > 1
     assert not any(f'"{host}' in str(sent) for host in (CDN_DIST, LOCAL_DIST) for sent in wire.sent)
     live.close()
+
+
+def test_widget_sends_whole_answers_without_another_host(cells, monkeypatch):
+    sent = []
+    monkeypatch.setattr(BokehModel, "send", lambda self, content, buffers=None: sent.append(str(content)))
+
+    async def answered():
+        live = dpml_app.card("rivals", noise_epsilon=0.5)
+        empty = Document()
+        pn.ipywidget(live, doc=empty)
+        sent.clear()
+        with set_curdoc(empty):
+            live[0].opened = True  # as its script does
+        while not live.page.state.data["answers"][0] or live.page._tasks:
+            await asyncio.sleep(0.05)
+        with live._one_message():
+            live.page.report("topic", "Reason.")
+            assert not any("Reason." in message for message in sent)
+        live.close()
+
+    asyncio.run(asyncio.wait_for(answered(), PATIENCE))
+    assert any("Reason." in message for message in sent)
+    assert not any(host in message for host in (CDN_DIST, f'"{LOCAL_DIST}') for message in sent)
 
 
 def test_a_table_of_ones_own_is_shown_and_goes_with_the_output(cells):

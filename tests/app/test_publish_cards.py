@@ -57,8 +57,8 @@ def test_cards_ask_for_what_they_show():
 
 def test_figures_hold_the_numbers_they_are_given():
     figure = CostFigure()
-    figure.show("table", {0.1: np.array([20.0, 10.0]), 1.0: np.array([1.0, 1.0])}, complete=True)
-    assert list(figure.curves["table"].data["mean"]) == pytest.approx([15, 1])
+    figure.show({0.1: np.array([20.0, 10.0]), 1.0: np.array([1.0, 1.0])})
+    assert list(figure.curve["mean"]) == pytest.approx([15, 1])
     figure.show_gap(0.1, np.array([20.0, 10.0]), 1)
     assert (figure.gap.data["text"], figure.gap.data["cost"]) == (["15.0 points"], [15])
     assert figure.draws.data["cost"] == [20, 10]

@@ -279,7 +279,7 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     main_card = page.cards["tables"]
     facts = shipped_facts("census")
     assert page._missing(values, {"tables": main_card.work(values, facts)}) == []
-    assert len(main_card.figure.curves["table"].data["mean"]) == len(EPSILONS)
+    assert len(main_card.figure.curve["mean"]) == len(EPSILONS)
     assert main_card.marginals.bars.data["published"]
     assert "Synthetic table 1" in main_card.rows.object
     for classifier in CLASSIFIERS:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
-from dpml_app.core.card_page import _outdated
 from dpml_app.data.default_study import default_runs
 from dpml_app.pages.train.compute import EVERY, LINEAR, METHODS, Row, TrainValues, nb_facts, private, why_not
 from dpml_app.pages.train.figures import TRUE, AccuracyCard, styles
@@ -14,6 +13,7 @@ from dpml_app.pages.train.text import dataset_note, headline
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.views.curve import curve_table
+from train_linear import touched
 
 
 def values_of(**changes):
@@ -65,13 +65,13 @@ def test_every_task_depends_on_plain_values_and_its_place_is_its_setting(panel):
             assert task.arguments[2 if task.function is default_runs else at] == x
 
 
-def test_only_what_a_setting_touches_is_outdated():
+def test_only_what_a_setting_touches_is_computed_again():
     facts, panel = nb_facts("census"), AccuracyCard()
     before = panel.work(values_of(), facts)
-    assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
-    assert _outdated(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
-    assert _outdated(before, panel.work(values_of(train_bins=9), facts)) == {"binned"}
-    assert _outdated(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
+    assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
+    assert touched(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
+    assert touched(before, panel.work(values_of(train_bins=9), facts)) == {"binned"}
+    assert touched(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
 
 
 def test_bands_hold_ninety_percent():
@@ -88,7 +88,7 @@ def test_earlier_curves_stay_and_other_methods_are_drawn_on_the_same_plot():
     work = card.work(values, facts)
     results = {place: {"accuracy": np.array([0.7, 0.8])} for place in list(work)[:3]}
     card.prepare(values, facts, {})
-    assert not card.complete({}, work)
+    assert card.greyed({}, work, True)
     card.show(results, work)
     first = card.plots[0]
     table = first.select_one({"name": "train-accuracy-binned"}).data

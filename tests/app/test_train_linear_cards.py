@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
-from dpml_app.core.card_page import _outdated
 from dpml_app.jobs import Pool
 from dpml_app.pages.train.compute import EVERY, LINEAR, public_lambda
 from dpml_app.pages.train.figures import (
@@ -18,7 +17,7 @@ from dpml_app.pages.train.figures import (
 )
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.state import Settings
-from train_linear import facts_of, measured, values_of
+from train_linear import facts_of, measured, touched, values_of
 
 
 def done(panel, values, facts):
@@ -38,12 +37,12 @@ def test_what_is_slow_is_not_asked_of_the_server():
             assert place != IMMEDIATE or not EVERY[method].anew, (panel.name, series)
 
 
-def test_only_what_a_setting_touches_is_outdated():
+def test_only_what_a_setting_touches_is_computed_again():
     facts, panel = facts_of("census"), AccuracyCard()
     before = panel.work(values_of(), facts)
-    assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
-    assert _outdated(before, panel.work(values_of(train_lambda=1.0), facts)) == {"l1", "objective", "output"}
-    assert _outdated(before, panel.work(values_of(train_functional="original"), facts)) == set()
+    assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
+    assert touched(before, panel.work(values_of(train_lambda=1.0), facts)) == {"l1", "objective", "output"}
+    assert touched(before, panel.work(values_of(train_functional="original"), facts)) == set()
 
 
 def test_lambda_marks_the_rule_and_the_best_in_hindsight():

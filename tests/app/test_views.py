@@ -66,13 +66,13 @@ def test_moved_slider_calls_the_function_with_its_setting():
 
 
 def test_a_band_holds_the_share_of_draws_that_it_says():
-    view = views.curve(draws(), level=0.8)
+    view = views.curve(draws())
     area = part(view, "Area")
-    # the 10 % quantile of 0, 1, ... 9 hundredths is 0.9 of them, the 90 % one 8.1
-    assert area["low"] == pytest.approx([0.509, 0.709])
-    assert area["high"] == pytest.approx([0.581, 0.781])
+    # the 5 % quantile of 0, 1, ... 9 hundredths is 0.45 of them, the 95 % one 8.55
+    assert area["low"] == pytest.approx([0.5045, 0.7045])
+    assert area["high"] == pytest.approx([0.5855, 0.7855])
     assert part(view, "Curve")["accuracy"] == pytest.approx([0.545, 0.745])
-    assert drawn(view).yaxis[0].axis_label == "test accuracy, mean and 80% of runs"
+    assert drawn(view).yaxis[0].axis_label == "test accuracy, mean and 90% of runs"
 
 
 def test_a_band_of_standard_errors_is_that_of_the_mean():
@@ -185,9 +185,9 @@ def test_one_released_curve_needs_its_band():
 def test_a_ranking_begins_with_the_best_and_shows_its_draws():
     table = pd.concat([draws(way=way).assign(accuracy=lambda t, s=shift: t["accuracy"] + s)
                        for way, shift in (("worse", 0.0), ("better", 0.1))])  # fmt: skip
-    view = views.ranked(table[table["epsilon"] == 1], "way", "accuracy", level=0.8)
+    view = views.ranked(table[table["epsilon"] == 1], "way", "accuracy")
     whiskers = part(view, "Segments")
-    assert sorted(whiskers["accuracy"]) == pytest.approx([0.709, 0.809])
+    assert sorted(whiskers["accuracy"]) == pytest.approx([0.7045, 0.8045])
     assert whiskers["way"][np.argmax(whiskers["accuracy"])] == 0  # on top
 
 

@@ -200,17 +200,13 @@ class Card(Generic[V, F]):
         """Return results that are there in a minute, and that show the same as all of them."""
         raise NotImplementedError
 
-    def first(self, values: V) -> list[Task]:
-        """Return what workers compute before all curves, so that the card's answers at the chosen setting are quick."""
-        return []
-
     def waits(self, result_key: ResultKey) -> bool:
         """Return whether the task at a place is computed after what every other card needs."""
         return False
 
-    def complete(self, results: Results, wanted: Mapping[ResultKey, Task]) -> bool:
-        """Return whether the card shows its setting; until then it is greyed."""
-        return len(results) == len(wanted)
+    def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
+        """Return whether the card waits and is greyed; a card that greys a part of its plot does it here."""
+        return len(results) < len(wanted)
 
     def lay_out(self, facts: F) -> None:
         """Lay out for a new data set."""
@@ -220,9 +216,6 @@ class Card(Generic[V, F]):
 
         `now` has those at IMMEDIATE, and those at DEFERRED and WORKER that are known already.
         """
-
-    def outdate(self, names: set[str]) -> None:
-        """Fade the curves of these series."""
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         """Show the curves as far as results are there."""

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Generic
 
 import panel as pn
 from bokeh.models import ColumnDataSource
+from panel.models.markup import HTML
 
 from dpml_app import uploaded_table
-from dpml_app.core.card import CHOSEN, DEFERRED, IMMEDIATE, WORKER, Answer, Card, F, ResultKey, Results, V
-from dpml_app.core.page import HEADLINE_STYLE
+from dpml_app.core.card import (
+    CHOSEN,
+    DEFERRED,
+    IMMEDIATE,
+    WHOLE,
+    WORKER,
+    Answer,
+    Card,
+    F,
+    ResultKey,
+    Results,
+    Slot,
+    V,
+    answer,
+    card,
+    grid,
+    line,
+)
+from dpml_app.core.page import HEADLINE_STYLE, BasePage
 from dpml_app.core.pins import Pins
-from dpml_app.core.placed import PlacedCards
 from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
@@ -25,7 +43,7 @@ from dpml_app.settings import Shared
 DELAY = 0.15
 
 
-class CardPage(PlacedCards[V, F]):
+class CardPage(BasePage, Generic[V, F]):
     """A page that is its cards, and facts of a data set that they are about, if it has one.
 
     It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
@@ -33,6 +51,14 @@ class CardPage(PlacedCards[V, F]):
     kept in the pool's cache and are read from there.
     """
 
+    kinds: ClassVar[tuple[type[Card[Any, Any]], ...]]
+    # how a card's line is called
+    readout_name: ClassVar[str]
+    # the card whose picture answers the page's question
+    main_card: ClassVar[str]
+    # the cards that are open below it, each made when its place comes near the view; all others stand behind "More"
+    details: ClassVar[tuple[str, ...]] = ()
+    advanced: Slot
     # names of the sources that tell tests and the browser how often the page has answered, and how far its work is
     sources: ClassVar[tuple[str, str]]
     # finds what is known of a data set
@@ -60,7 +86,7 @@ class CardPage(PlacedCards[V, F]):
         self._answering = False
         self._values: V | None = None
         # None: of a data set that is not loaded yet
-        self._facts = None if "dataset" in self.names else self.no_facts
+        self._facts: F | None = None if "dataset" in self.names else self.no_facts
         self._prepared: dict[str, list[Any]] = {}
         # the last one that could be loaded
         self._dataset = GENERATED
@@ -68,6 +94,9 @@ class CardPage(PlacedCards[V, F]):
         self._opened = ""
         self._wanted: dict[str, dict[ResultKey, Task]] = {}
         self.controls = self.controls_kind(settings, self.report)
+        for name in (self.controls.in_top, *(name for kind in self.kinds for name in kind.controls)):
+            if name not in self.controls.widgets:
+                self.controls.add(name)
         state, work = self.sources
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
         self.work = self.runner(pool, name=work, what=self.what, **callbacks)
@@ -101,6 +130,83 @@ class CardPage(PlacedCards[V, F]):
     def side(self) -> list[Any]:
         """Return what stands beside the picture: what all cards share."""
         return [self.risk, self.controls.side]
+
+    # ---- places: the picture, the open cards, and those that are made when they are asked for -----------------------
+
+    def make(self, kind: type[Card[V, F]]) -> Card[V, F]:
+        """Return a new card."""
+        return kind()
+
+    def connect_card(self, card: Card[V, F]) -> None:
+        """Connect a card that has just been made with the page's own script."""
+
+    def _make_grids(self) -> None:
+        # laid when it is opened: its widgets are half of those of a page
+        self.advanced = Slot(f"{self.page_id}-advanced", lambda: self.controls.advanced, room=None)
+        self.cards: dict[str, Card[V, F]] = {}
+        self.card_slots: dict[str, Slot] = {}
+        self.grids = {name: grid([]) for name in ("details", "more")}
+        for name, cards_grid in self.grids.items():
+            self.regions[name].append(cards_grid)
+
+    def _make_slots(self, values: V) -> None:
+        """Make the places that this setting has and that are not there yet, and the picture."""
+        new = [kind for kind in self.kinds if kind.name not in self.card_slots and kind.belongs(values)]
+        for kind in new:
+            slot = Slot(f"{self.page_id}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
+            slot.on_mount = self._on_mount
+            self.card_slots[kind.name] = slot
+            name = self.readout_name.format(kind.name)
+            self.readouts[kind.name] = HTML(text="", name=name, sizing_mode="stretch_width")
+            if kind.name == self.main_card:
+                self.regions["top"].append(slot)
+                slot.mount()
+        if new:
+            self.slots = [self.advanced, *self.card_slots.values()]
+            rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
+            for region, cards_grid in self.grids.items():
+                opened = region == "details"
+                cards_grid.objects = [slot for name, slot in rest.items() if (name in self.details) == opened]
+            self.on_slots()
+        for kind in self.kinds:
+            if kind.name in self.card_slots:
+                self.card_slots[kind.name].visible = kind.belongs(values)
+
+    def _card(self, kind: type[Card[V, F]]) -> Card[V, F]:
+        """Return a card, made when it is first asked for."""
+        if kind.name not in self.cards:
+            self.cards[kind.name] = one = self.make(kind)
+            if self._facts is not None:
+                one.lay_out(self._facts)
+            self.connect_card(one)
+        return self.cards[kind.name]
+
+    def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:
+        """Return what stands in a card's place."""
+        one, readout = self._card(kind), self.readouts[kind.name]
+        own = [self.controls.widgets[name] for name in one.controls]
+        if one.name == self.main_card:
+            control = self.controls.widgets[self.controls.in_top]
+            rows = [line(*own)] if own else []
+            return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
+        # a lesson finds them by their class
+        above = (pn.Column if one.stacked else line)(*own, css_classes=["card-controls"], **WHOLE)
+        aside = one.name in self.details and not one.says
+        return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
+
+    def sentences(self) -> list[Any]:
+        """Return what stands in words under the picture, before the card's own line."""
+        return [self.headline]
+
+    def _on_mount(self) -> None:
+        """Compute what a card needs that has just been made."""
+        self._changed.add("page")
+        self.state.data = {**self.state.data, "due": [True]}
+        self.resume()
+
+    def _asked(self, values: V) -> set[str]:
+        """Return the names of the cards that are there and that this setting has."""
+        return {name for name, one in self.cards.items() if self.card_slots[name].objects and one.belongs(values)}
 
     # ---- what a page can say of itself ----------------------------------------------------------------------------
 
@@ -246,7 +352,7 @@ class CardPage(PlacedCards[V, F]):
         self._spawn(self._draw_curves(values, wanted))
 
     async def _draw_curves(self, values: V, wanted: dict[str, dict[ResultKey, Task]]) -> None:
-        """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
+        """Have what is missing computed, once no newer setting follows at once."""
         missing = self._missing(values, wanted)
         if missing:
             await asyncio.sleep(DELAY)
@@ -254,9 +360,7 @@ class CardPage(PlacedCards[V, F]):
             return
         try:
             with self._hold():
-                before, self._wanted = self._wanted, wanted
-                for name, work in wanted.items():
-                    self.cards[name].outdate(_outdated(before.get(name, {}), work))
+                self._wanted = wanted
                 self._show(set(wanted))
                 # some may have come meanwhile
                 self.work.request(self._missing(values, wanted) if missing else [])
@@ -291,15 +395,15 @@ class CardPage(PlacedCards[V, F]):
         if other:
             with self._hold():
                 self.controls.dataset_note.object = self.note(facts)
-                for card in self.cards.values():
-                    card.lay_out(facts)
+                for one in self.cards.values():
+                    one.lay_out(facts)
         return True
 
     def _clear(self) -> None:
         self._facts, self._values, self._wanted = None, None, {}
         self._prepared.clear()
-        for card in self.cards.values():
-            card.clear()
+        for one in self.cards.values():
+            one.clear()
         for name in self.readouts:
             self._read_out(name, "")
         self.controls.dataset_note.object = self.headline.object = ""
@@ -309,17 +413,15 @@ class CardPage(PlacedCards[V, F]):
     def _missing(self, values: V, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> list[Task]:
         """Return the tasks without a result, each once.
 
-        First those of the setting that is chosen, then what cards ask for first, card by card, and those that can wait.
+        First those of the setting that is chosen, then the curves, card by card, and those that can wait.
         """
-        ranked: dict[int, list[Task]] = {0: [], 1: [], 2: [], 3: []}
+        ranked: list[list[Task]] = [[], [], []]
         for name, work in wanted.items():
             card, there = self.cards[name], self._kept(work)
-            if work:
-                ranked[1] += card.first(values)
             for result_key, task in work.items():
                 if result_key not in there:
-                    ranked[3 if card.waits(result_key) else 0 if result_key[1] == WORKER else 2].append(task)
-        return list(dict.fromkeys(task for some in ranked.values() for task in some))
+                    ranked[2 if card.waits(result_key) else result_key[1] != WORKER].append(task)
+        return list(dict.fromkeys(task for some in ranked for task in some))
 
     def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return the results that are there."""
@@ -349,7 +451,7 @@ class CardPage(PlacedCards[V, F]):
     def _show_waiting(self, wanted: Mapping[str, Mapping[ResultKey, Task]], computing: bool) -> None:
         """Grey each card that lacks results of its setting."""
         for name, work in wanted.items():
-            self.card_slots[name].wait(not self.cards[name].complete(self._kept(work), work), computing)
+            self.card_slots[name].wait(self.cards[name].greyed(self._kept(work), work, computing), computing)
 
     def _on_progress(self, _attribute: str, _old: Any, _new: Any) -> None:
         self._show_waiting(self._wanted, self.work.computing)
@@ -371,9 +473,3 @@ class CardPage(PlacedCards[V, F]):
             return None
         main_card = self.cards[self.main_card]
         return main_card.to_pin(self._values, self._facts, self._kept(main_card.work(self._values, self._facts)))
-
-
-def _outdated(before: Mapping[ResultKey, Task], now: Mapping[ResultKey, Task]) -> set[str]:
-    """Return the series of which anything but the place that is chosen has changed."""
-    old, new = ({(p, c) for p, c in work.items() if p[1] not in CHOSEN} for work in (before, now))
-    return {result_key[0] for result_key, _task in old ^ new}

@@ -8,6 +8,7 @@ import numpy as np
 from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V, figure_pane
 from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Task
+from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.views.curve import add_series, curve_figure, curve_table
 from dpml_app.views.frame import AXES, Axis
 from dpml_app.views.rendered import Table, ViewFigure
@@ -17,7 +18,7 @@ FAR = (1e-9, 1e9)
 
 
 class CurvesCard(Card[V, F]):
-    """A card whose `work` has a task for each series and place of its axis."""
+    """A card with a task for each series and place of its axis, from `task` or, with other tasks, from `work`."""
 
     plot_name: ClassVar[str]
     x: ClassVar[Axis] = AXES["epsilon"]
@@ -61,6 +62,13 @@ class CurvesCard(Card[V, F]):
     def shown(self, values: V, facts: F) -> Mapping[str, Style]:
         """Return the styles of the series at a setting."""
         return self.styles
+
+    def task(self, values: V, series: str, x: float) -> Task:
+        """Return the task of a series at a place of the axis."""
+        raise NotImplementedError
+
+    def work(self, values: V, facts: F) -> dict[ResultKey, Task]:
+        return {(name, x): self.task(values, name, x) for x in SWEEP_EPSILONS for name in self.shown(values, facts)}
 
     def draws(self, series: str, result: Any) -> np.ndarray:
         """Return what is drawn of a result."""

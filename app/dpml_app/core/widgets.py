@@ -184,7 +184,7 @@ class Controls:
         return []
 
     def in_cards(self) -> None:
-        """Make the widgets that stand in cards."""
+        """Make the widgets of cards that need options; the page makes those that its cards name as `controls`."""
 
     @classmethod
     def unsupported_table_reason(cls, data: Dataset) -> str:

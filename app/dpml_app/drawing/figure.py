@@ -245,8 +245,8 @@ class Figure:
     # the attributes that hold those sources: one, several by their names, or a list of them
     computed: ClassVar[tuple[str, ...]] = ()
 
-    def clear(self, series: str | None = None) -> None:
-        """Show nothing; a figure of several series can take one of them away."""
+    def clear(self) -> None:
+        """Show nothing."""
         for sources in (getattr(self, name) for name in self.computed):
             several = sources.values() if isinstance(sources, dict) else sources
             for source in [sources] if isinstance(sources, ColumnDataSource) else several:

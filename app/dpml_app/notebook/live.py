@@ -15,7 +15,6 @@ from panel.io.state import set_curdoc
 
 from dpml_app import uploaded_table
 from dpml_app.core.card_page import CardPage
-from dpml_app.core.page import one_message
 from dpml_app.kit.notebook import inline_styles
 
 LIGHT = {"background": "#ffffff", "color": "#16202c", "--panel-surface-color": "#ffffff"}
@@ -59,9 +58,9 @@ class Live(pn.Column):
         super().__init__(self._opened, *parts, hooks=[inline_styles, self._on_shown], **look)
         self._page, self._table, self._another = page, table, again
         self._task: asyncio.Task | None = None
-        self._root_id = ""
+        self._root: Any = None
         page.one_message = self._one_message
-        page.controls.hold = lambda: self._one_message(pn.state.curdoc)
+        page.controls.hold = self._one_message
         self._opened.param.watch(self._start, "opened")
 
     @property
@@ -71,13 +70,12 @@ class Live(pn.Column):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Return what a notebook shows."""
-        shown = self if not self._root_id else self._another()
+        shown = self if self._root is None else self._another()
         return super(Live, shown)._repr_mimebundle_(include, exclude)
 
     def _on_shown(self, _output: Any, root: Any, *_changed: Any) -> None:
-        if root.ref["id"] != self._root_id:
-            self._root_id = root.ref["id"]
-            _SHOWN[self._root_id] = self
+        self._root = root
+        _SHOWN[root.ref["id"]] = self
 
     def _start(self, _event: Any) -> None:
         """Let the page begin, now that a browser listens."""
@@ -88,18 +86,30 @@ class Live(pn.Column):
             await self._page.start()
 
     @contextmanager
-    def _one_message(self, doc: Document | None) -> Iterator[None]:
-        """Send what changes as one message."""
-        with block_comm(), one_message(doc):
-            yield
-            if doc is not None:
-                for root in doc.roots:
-                    inline_styles(self, root)
+    def _one_message(self, _doc: Document | None = None) -> Iterator[None]:
+        """Send what changes as one message, with its styles.
+
+        Panel holds the document of a cell, and sends by `push_notebook`. A widget's document sends each change at
+        once; it is not the one that Panel names, which the widget leaves empty.
+        """
+        doc = None if self._root is None else self._root.document
+        held = doc is None or doc.callbacks.hold_value is not None
+        if doc is not None and not held:
+            doc.hold()
+        try:
+            with block_comm():
+                yield
+                if self._root is not None:
+                    inline_styles(self, self._root)
+        finally:
+            if doc is not None and not held:
+                doc.unhold()
         pn.io.push_notebook(self)
 
     def close(self) -> None:
         """Stop computing, and let the table go."""
-        _SHOWN.pop(self._root_id, None)
+        if self._root is not None:
+            _SHOWN.pop(self._root.ref["id"], None)
         if self._task is not None:
             self._task.cancel()
         self._page.stop()

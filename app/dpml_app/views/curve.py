@@ -12,7 +12,7 @@ from dpml_app.drawing.styles import Style
 from dpml_app.views.frame import Axis, axis, dimension, framed, levels_of, line
 from dpml_app.views.rendered import Table, ViewFigure
 from dpml_app.views.styles import styles_of
-from dpml_app.views.tables import band_words, bands, columns_of
+from dpml_app.views.tables import BANDS, bands, columns_of
 
 __all__ = ["add_series", "curve", "curve_figure", "curve_table", "series_layers"]
 
@@ -27,7 +27,6 @@ def curve(
     by: str | Sequence[str] | None = None,
     *,
     band: str = "draws",
-    level: float = 0.9,
     exact: bool | Collection[str] = False,
     levels: Mapping[str, float] | None = None,
     names: Mapping[Any, str] | None = None,
@@ -47,9 +46,8 @@ def curve(
     by : str or sequence of str, optional
         The columns that tell one series from another.
     band : {"draws", "error"}
-        Whether a band holds `level` of the draws, which is what one release may turn out to be, or the mean with
+        Whether a band holds 90% of the draws, which is what one release may turn out to be, or the mean with
         95 % confidence (1.96 standard errors), which is how well the study knows it.
-    level : float
     exact : bool or collection of str
         Whether values that stand alone are computed and not drawn, or the series of which that is true.
     levels : mapping of str to float, optional
@@ -81,7 +79,7 @@ def curve(
     4
     """
     keys, at, of = columns_of(by), axis(x, log=logx), axis(y, log=logy)
-    means = bands(table, [*keys, x], y, band=band, level=level, exact=exact)
+    means = bands(table, [*keys, x], y, band=band, exact=exact)
     kdim, ydim = dimension(x, at), dimension(y, of)
     groups = list(means.groupby(keys, sort=False, dropna=False)) if keys else [((), means)]
     styles = (
@@ -94,7 +92,7 @@ def curve(
         layers += series_layers(mine, kdim, ydim, styles[group], marks=len(mine) <= MOST_MARKERS, band=drawn)
     layers += levels_of(dict(levels or {}), means[x].to_numpy(), kdim, ydim)
     drawn = means["low"].notna().any()
-    words = f"{of.label}, {band_words(band, level)}" if drawn else of.label
+    words = f"{of.label}, {BANDS[band]}" if drawn else of.label
     legend = {} if keys or levels else {"show_legend": False}
     return framed(layers, at, of, **{"ylabel": words, "title": title, **legend, **look})
 

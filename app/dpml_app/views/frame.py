@@ -32,7 +32,7 @@ class Axis:
 
 
 AXES = {
-    "epsilon": Axis("← more private      ε (log scale)      less private →", "ε", log=True, ticks=EPSILON_TICKS),
+    "epsilon": Axis("← more private  ε (log scale)  less private →", "ε", log=True, ticks=EPSILON_TICKS),
     "accuracy": Axis("test accuracy", share=True),
     "error": Axis("test error", share=True),
     "auc": Axis("AUC", share=True),

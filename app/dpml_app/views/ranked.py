@@ -10,7 +10,7 @@ import pandas as pd
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.views.frame import LEVEL_DASHES, axis, dimension, framed
 from dpml_app.views.styles import styles_of
-from dpml_app.views.tables import band_words, bands, columns_of
+from dpml_app.views.tables import BANDS, bands, columns_of
 
 __all__ = ["ranked"]
 
@@ -25,7 +25,6 @@ def ranked(
     by: str | Sequence[str] | None = None,
     *,
     band: str = "draws",
-    level: float = 0.9,
     exact: bool | Collection[str] = False,
     levels: Mapping[str, float] | None = None,
     names: Mapping[Any, str] | None = None,
@@ -43,7 +42,7 @@ def ranked(
         The column that names the things, and the column of what is measured.
     by : str or sequence of str, optional
         The columns that tell one series from another.
-    band, level, exact, names
+    band, exact, names
         As for `curve`.
     levels : mapping of str to float, optional
         Vertical lines to compare with, by their names.
@@ -70,7 +69,7 @@ def ranked(
     ['job', 'age']
     """
     keys, at = columns_of(by), axis(value, log=False)
-    means = bands(table, [*keys, of], value, band=band, level=level, exact=exact)
+    means = bands(table, [*keys, of], value, band=band, exact=exact)
     groups = list(means.groupby(keys, sort=False, dropna=False)) if keys else [((), means)]
     styles = (
         styles_of([group for group, _ in groups], keys, names) if keys else {(): Style("mean", "#0072B2", "circle")}
@@ -91,7 +90,7 @@ def ranked(
         line = hv.Path([[(value_at, end) for end in ends]], [x, y], label=name)
         layers.append(line.opts(color=REFERENCE, line_width=1.5, line_dash=LEVEL_DASHES[i % len(LEVEL_DASHES)]))
     drawn = means["low"].notna().any()
-    words = f"{at.label}, {band_words(band, level)}" if drawn else at.label
+    words = f"{at.label}, {BANDS[band]}" if drawn else at.label
     look = {
         "yticks": [(place, str(thing)) for thing, place in places.items()],
         "ylim": tuple(ends),

@@ -141,8 +141,8 @@ class ViewFigure(Figure):
         margin = max(0.06 * (high - low), 0.004)
         self.plot.y_range.update(start=low - margin, end=high + margin)
 
-    def clear(self, series: str | None = None) -> None:
-        super().clear(series)
+    def clear(self) -> None:
+        super().clear()
         self.mark(None)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpml._validate import check_choice, check_number
+from dpml._validate import check_choice
 from dpml.exceptions import InvalidData, InvalidParameter
 
-__all__ = ["BANDS", "band_words", "bands", "check_columns", "columns_of", "tidy"]
+__all__ = ["BANDS", "bands", "check_columns", "columns_of", "tidy"]
 
-# what a band holds: a share of the draws, or the mean with 95 % confidence
-BANDS = ("draws", "error")
+# what a band holds, in words
+BANDS = {"draws": "mean and 90% of runs", "error": "mean with its 95% interval"}
 ERRORS = 1.96
 SUMMARY = ("mean", "low", "high", "draws")
 
@@ -84,32 +84,21 @@ def bands(
     y: str,
     *,
     band: str = "draws",
-    level: float = 0.9,
     exact: bool | Collection[str] = False,
 ) -> pd.DataFrame:
     """Return a row for each point: the keys, mean, low, high and draws; low and high are NaN where it is exact.
 
     A table with a row for each draw is summarised; that of `dpml.sweep.summarise` is taken as it is.
     """
-    check_choice(band, "band", BANDS)
-    level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
+    check_choice(band, "band", tuple(BANDS))
     summarised = y not in getattr(table, "columns", ()) and "mean" in getattr(table, "columns", ())
     table = check_columns(table, [*keys, "mean", *_ends(band)] if summarised else [*keys, y])
     if summarised:
         means = _summarised(table, keys, band)
     else:
-        means = _drawn(table, keys, y, band, level)
+        means = _drawn(table, keys, y, band)
     _check_spread(means, keys, exact)
     return means
-
-
-def band_words(band: str, level: float) -> str:
-    """Return what a band holds, in words.
-
-    >>> band_words("draws", 0.9), band_words("error", 0.9)
-    ('mean and 90% of runs', 'mean with its 95% interval')
-    """
-    return f"mean and {100 * level:g}% of runs" if band == "draws" else "mean with its 95% interval"
 
 
 def _ends(band: str) -> tuple[str, ...]:
@@ -129,7 +118,7 @@ def _summarised(table: pd.DataFrame, keys: Sequence[str], band: str) -> pd.DataF
     return rows[[*keys, *SUMMARY]].reset_index(drop=True)
 
 
-def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str, level: float) -> pd.DataFrame:
+def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str) -> pd.DataFrame:
     if "draw" in table.columns and table.duplicated([*keys, "draw"]).any():
         other = [c for c in table.columns if c not in (*keys, y, "draw") and table[c].nunique(dropna=False) > 1]
         hint = f" ({', '.join(map(str, other))} differ)" if other else ""
@@ -140,7 +129,7 @@ def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str, level: f
     groups = table.groupby(list(keys), sort=False, dropna=False)[y]
     means = groups.agg(mean="mean", sd="std", draws="size").reset_index()
     if band == "draws":
-        for name, share in (("low", (1 - level) / 2), ("high", (1 + level) / 2)):
+        for name, share in (("low", 0.05), ("high", 0.95)):
             means[name] = groups.quantile(share).to_numpy()
     else:
         half = ERRORS * means["sd"] / np.sqrt(means["draws"])

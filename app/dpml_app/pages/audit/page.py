@@ -90,10 +90,6 @@ class AuditControls(Controls):
         )
         self.offer()
 
-    def in_cards(self) -> None:
-        """Make the widget under the picture."""
-        self.add("audit_epsilon")
-
     def offer(self) -> None:
         """Offer the relations and the neighbours that the chosen method has."""
         entry = AUDITED[self.settings.audit_method]
@@ -149,8 +145,8 @@ class AuditCard(Card[AuditValues, NoFacts]):
             (STEP, index): Task(compute.step, (key, *drawn, index)) for index in steps
         }
 
-    def complete(self, results: Results, wanted: Mapping[ResultKey, Task]) -> bool:
-        return (STEP, 0) in results  # the bound moves from there on
+    def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
+        return (STEP, 0) not in results  # the bound moves from there on
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         self.values = values

@@ -43,7 +43,7 @@ from dpml_app.pages.evaluate.compute import (
     evaluation,
     unit_noise,
 )
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.views.curve import series_layers
 from dpml_app.views.frame import AXES, Axis, framed
@@ -393,8 +393,10 @@ class ErrorsCard(CurvesCard[EvaluateValues, EvaluateFacts]):
         return {method: style for method, style in ROC_STYLES.items() if method in values.evaluate_methods}
 
     def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
-        tasks = {(m, e): Task(errors, values.curve_key(m, e)) for m in values.evaluate_methods for e in SWEEP_EPSILONS}
-        return {**answered(values), **curve_tasks(values), **tasks}
+        return {**answered(values), **curve_tasks(values), **super().work(values, facts)}
+
+    def task(self, values: EvaluateValues, series: str, x: float) -> Task:
+        return Task(errors, values.curve_key(series, x))
 
     def waits(self, result_key: ResultKey) -> bool:
         return result_key[0] in SLOW

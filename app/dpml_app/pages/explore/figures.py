@@ -9,6 +9,7 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.core.properties import value
 from bokeh.io import save
 from bokeh.models import ColorBar, FactorRange, NumeralTickFormatter, Span
 from bokeh.plotting import figure
@@ -16,7 +17,7 @@ from bokeh.resources import INLINE
 from numpy.typing import NDArray
 
 from dpml.studies import compared
-from dpml_app.drawing.band import draw_band, spread
+from dpml_app.drawing.band import draw_band, fade, spread
 from dpml_app.drawing.figure import (
     LAYOUT,
     Figure,
@@ -37,10 +38,12 @@ from dpml_app.drawing.styles import (
     BLUE,
     COST,
     EXACT,
+    FAINT_BAND_ALPHA,
     GREEN,
     HERE,
     OVERLAY,
     REFERENCE,
+    STALE,
     Style,
     style_of,
 )
@@ -128,7 +131,9 @@ class CostFigure(Figure):
 
     def _draw(self, p: figure) -> None:
         mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
-        custom, custom_band = draw_band(self.hand, CUSTOM, "epsilon", width=3)
+        self.custom = custom, custom_band = draw_band(self.hand, CUSTOM, "epsilon", width=3)
+        fade(custom, line_alpha=STALE)
+        fade(custom_band, fill_alpha=FAINT_BAND_ALPHA)
         p.renderers += [band, custom_band]
         best = p.line("epsilon", "best", source=self.curve, color=REFERENCE, line_width=3)
         guess = p.line("epsilon", "guess", source=self.curve, color=REFERENCE, line_width=2, line_dash="dotted")
@@ -151,7 +156,9 @@ class CostFigure(Figure):
         legend = PlotLegend(p, 4)
         named = {"non-private baseline": best, "default classifier": mean, "custom model": custom}
         for name, drawn in {**named, "majority class": guess}.items():
-            legend.add(name, [stroke(drawn.glyph.line_color, drawn.glyph.line_dash)], [drawn])
+            item = legend.add(name, [stroke(drawn.glyph.line_color, drawn.glyph.line_dash)], [drawn])
+            if drawn is custom:
+                self.custom_item = item
         tips = [("ε", "@epsilon"), ("mean accuracy", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
         hover(p, [mean, best], *tips, ("non-private baseline", "@best{0.0%}"))
         hover(p, [custom], ("custom model", "ε = @epsilon"), *tips[1:])
@@ -188,6 +195,14 @@ class CostFigure(Figure):
         rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
         fill(self.hand, rows)
         self._fit()
+
+    def grey_custom(self, waits: bool, computing: bool) -> None:
+        """Fade the custom model's curve while it alone is of other settings, and say so in the legend."""
+        label = "custom model" + ": computing…" * (waits and computing)
+        if (self.custom[0].muted, self.custom_item.label) != (waits, value(label)):
+            self.custom_item.label = value(label)
+            for renderer in self.custom:
+                renderer.muted = waits
 
     def show_point(self, epsilon: float, draws: FloatArray | None) -> None:
         """Show the custom model at the chosen ε."""
@@ -239,8 +254,8 @@ class CostFigure(Figure):
             row |= {"x": EPSILONS[0], "align": "left", "off": 6}
             self.target_label.data = {name: [value] for name, value in row.items()}
 
-    def clear(self, series: str | None = None) -> None:
-        super().clear(series)
+    def clear(self) -> None:
+        super().clear()
         self.private, self._custom = None, Custom()
         self.label_target(100 * self.target.location, "")
 

@@ -207,6 +207,12 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         custom = {chosen if e == IMMEDIATE else e: each for e, each in points("hand").items()}
         self.figure.show_custom(self._levers(), custom, complete("hand"))
 
+    def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
+        missing = wanted.keys() - results.keys()
+        curve = {key for key in missing if key[0] == "hand" and key[1] != IMMEDIATE}
+        self.figure.grey_custom(bool(curve), computing)
+        return missing != curve
+
     def needed(self, wanted: float) -> NeededEpsilon | None:
         """Return the ε that an accuracy in percent needs; None until the whole curve is there."""
         private = self.figure.private

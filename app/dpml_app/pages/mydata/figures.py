@@ -19,8 +19,8 @@ from dpml.exceptions import DpmlError
 from dpml.studies import Advice, advised
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE, figure_pane, head, line, spoken
+from dpml_app.core.curves_card import FAR
 from dpml_app.core.widgets import WIDE, words_of
-from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     Figure,
     empty_source,
@@ -35,11 +35,14 @@ from dpml_app.drawing.figure import (
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
-from dpml_app.drawing.styles import REFERENCE, style_of
+from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.jobs import LONG
 from dpml_app.pages.mydata import compute, text
 from dpml_app.pages.mydata.compute import WIDTHS
 from dpml_app.settings import EPSILONS, Shared
+from dpml_app.views.curve import curve_figure, curve_table
+from dpml_app.views.frame import AXES, Axis
+from dpml_app.views.rendered import ViewFigure
 
 TABLES, BAR_STYLE = script("pages/mydata/tables.css"), script("pages/mydata/budget_bar.css")
 OFFERED = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
@@ -192,12 +195,15 @@ BOUNDS_NOTE = (
 )
 
 
+GUESS = {"guess": Style("majority-class baseline", REFERENCE, "dot", "dotted")}
+
+
 class BoundsCard:
     """At an ε, what a bound costs in accuracy, and a published table beside the true one; drawn when it is opened."""
 
     def __init__(self, context: Context):
         self.context = context
-        self.figure: BandFigure | None = None
+        self.figure: ViewFigure | None = None
         self.tables: MarginalsFigure | None = None
         self.loss: compute.BoundLoss | None = None
         self._asked, self._stop = 0, compute.CancellationToken()
@@ -225,13 +231,12 @@ class BoundsCard:
         """Open the card."""
         self.open.visible = False
         if self.figure is None or self.tables is None:
-            p = new_figure("mydata-bounds", x_axis_type="log", x_range=(WIDTHS[0], WIDTHS[-1]), y_range=(0.5, 1.0))
-            p.height, p.xaxis.axis_label = 230, "Width of the bounds (1: as stated)"
+            x, series = Axis("width of the bounds (1: as stated)", log=True), {"bound": style_of(compute.MODEL)}
+            look: dict[str, Any] = {"xlim": (WIDTHS[0], WIDTHS[-1]), "ylim": (0.5, 1.0)}
+            options: dict[str, Any] = {"column": "width", "marks": True, "look": look, "marker": {}, "height": 230}
+            self.figure = curve_figure("mydata-bounds", x, AXES["accuracy"], series, GUESS, **options)
+            p = self.figure.plot
             set_ticks(p.xaxis[0], list(WIDTHS), "tick < 1 ? '1/' + 1 / tick : String(tick)", p.xgrid[0])
-            percent_axis(p.yaxis[0])
-            self.figure = BandFigure(p, {"bound": style_of(compute.MODEL)}, "width", marks=True)
-            self.figure.level("guess", "majority-class baseline", REFERENCE, "dotted")
-            self.figure.marker.location = 1.0
             self.tables = MarginalsFigure("mydata", compute.COLUMNS, named=True)
             pictures = [figure_pane(self.figure.plot), self.table_text, figure_pane(self.tables.plot)]
             controls = line(self.bound, self.epsilon, least=220)
@@ -280,15 +285,16 @@ class BoundsCard:
             with self.context.hold():
                 show(self.figure, self.tables, *results)
 
-    def _show_loss(self, figure: BandFigure, tables: Any, loss: compute.BoundLoss | None, sentence: str) -> None:
+    def _show_loss(self, figure: ViewFigure, tables: Any, loss: compute.BoundLoss | None, sentence: str) -> None:
         self.loss, self.text.object = loss, sentence
         if loss is None:
             figure.clear()
             self._show_tables(figure, tables, None, "")
         else:
-            figure.show("bound", loss.accuracies, complete=True)
-            figure.place_levels({"guess": loss.guess})
-        figure.fit()
+            curve = curve_table(loss.accuracies, style_of(compute.MODEL).label, "width")
+            figure.show({"bound": curve, "guess": {"x": FAR, "y": (loss.guess, loss.guess)}})
+            figure.fit([loss.guess, *curve["low"], *curve["high"]])
+            figure.mark(1.0)
 
     def _show_tables(self, _figure: Any, tables: Any, drawn: dict[str, Any] | None, sentence: str) -> None:
         self.table_text.object = sentence

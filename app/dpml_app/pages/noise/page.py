@@ -70,8 +70,6 @@ class NoiseControls(Controls):
     def in_cards(self) -> None:
         for name in ("noise_measure", "noise_relation"):
             self.add(name, pmui.RadioBoxGroup, inline=True)
-        for name in ("noise_epsilon", "noise_reach", "noise_touched", "noise_statistic", "noise_trim"):
-            self.add(name)
         for name in ("noise_preset", "noise_size"):
             self.add(name, before=self._forget_points)
         point = make_widget(pmui.IntInput, label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)

@@ -11,17 +11,15 @@ import panel as pn
 from numpy.typing import NDArray
 
 from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
-from dpml_app.core.curves_card import CurvesCard
+from dpml_app.core.curves_card import FAR, CurvesCard
 from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
-from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
+    Figure,
     empty,
     empty_source,
-    epsilon_axis,
     fill,
     label,
-    new_figure,
     script,
     set_ticks,
     write,
@@ -65,7 +63,8 @@ from dpml_app.pages.publish.compute import (
 )
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import points
-from dpml_app.views.frame import Axis, framed
+from dpml_app.views.curve import curve_figure, curve_table
+from dpml_app.views.frame import AXES, Axis, framed
 from dpml_app.views.rendered import Table, ViewFigure
 
 # ---- Figures -------------------------------------------------------------------------------------------------------
@@ -128,31 +127,26 @@ def chances_tables(release: Mapping[str, Any]) -> dict[str, Table]:
 LEFT = 76
 
 
-class CostFigure(BandFigure):
+class CostFigure(Figure):
     """What a published table costs a classifier against ε, in points of accuracy, beside each table that is drawn."""
 
-    computed = ("curves", "stale", "gap", "draws")
+    computed = ("gap", "draws")
 
     def __init__(self) -> None:
-        p = new_figure(
-            "publish-cost",
-            x_axis_type="log",
-            x_range=(EPSILONS[0], EPSILONS[-1]),
-            y_range=(-0.2, 5),
-            y_axis_label="cost (points)",
-            min_border_left=LEFT,
-            min_border_right=24,
-        )
-        epsilon_axis(p)
-        p.height, p.toolbar_location, p.xaxis.axis_label = 170, None, None
-        super().__init__(p, {"table": TABLE}, "epsilon", tip="0.0")
-        self.level("true", "non-private table", EXACT)
+        ends = {"xlim": (EPSILONS[0], EPSILONS[-1]), "ylim": (-0.2, 5.0)}
+        options: dict[str, Any] = {"column": "epsilon", "tip": "0.0", "look": ends, "marker": {}, "height": 170}
+        axes, zero = (AXES["epsilon"], Axis("cost (points)")), {"true": LEVELS["true"]}
+        self.chart = curve_figure("publish-cost", *axes, {"table": TABLE}, zero, **options)
+        self.plot = p = self.chart.plot
+        p.update(min_border_left=LEFT, min_border_right=24, toolbar_location=None)
+        p.xaxis.axis_label = None
         # the curve's colour is that of the picture above; the line has its name where the curve is far from it
-        self.legend.place([])
-        self.place_levels({"true": 0.0})
+        self.chart.legend.place([])
         label(p, EPSILONS[0], 0, "non-private table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
         self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off", "top")
+        # costs of pins, which the axis shows as well
+        self.pinned: list[float] = []
         p.segment("epsilon", 0, "epsilon", "cost", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         dots: dict[str, Any] = {"color": TABLE.color, "line_color": "white", "level": OVERLAY}
         p.scatter("epsilon", "cost", size="size", source=self.draws, alpha=0.8, **dots)
@@ -160,6 +154,18 @@ class CostFigure(BandFigure):
         # above the curve, which falls
         look["text_baseline"] = "top"
         write(p, "epsilon", "top", "text", source=self.gap, color=COST, text_font_size="24px", **look)
+        self.clear()
+
+    @property
+    def curve(self) -> Mapping[str, Any]:
+        """The columns of the curve."""
+        columns: Mapping[str, Any] = self.chart.sources["table"].data
+        return columns
+
+    def show(self, costs: Mapping[float, NDArray[np.float64]]) -> None:
+        """Show the costs at each ε."""
+        curve = {"table": curve_table(costs, TABLE.label, "epsilon")} if costs else {}
+        self.chart.show({"true": {"x": FAR, "y": (0.0, 0.0)}, **curve})
 
     def show_gap(self, epsilon: float, draws: NDArray[np.float64] | None, shown: int) -> None:
         """Show what publishing costs at the ε that is chosen, in points, by each draw; that of the table is larger."""
@@ -175,7 +181,7 @@ class CostFigure(BandFigure):
 
     def fit(self) -> None:
         """Fit the y axis to what is shown, with ticks that a small picture has room for."""
-        super().fit()
+        self.chart.fit([0.0, *self.pinned, *self.curve["low"], *self.curve["high"]])
         ends = self.plot.y_range
         step = next((s for s in (1, 2, 5, 10, 20) if (ends.end - ends.start) / s <= 5), 50)
         ticks = [k * step for k in range(int(ends.start // step) + 1, int(ends.end // step) + 1)]
@@ -183,9 +189,10 @@ class CostFigure(BandFigure):
         if len(self.gap.data["top"]) and self.gap.data["top"] != [ends.end]:
             self.gap.data = {**self.gap.data, "top": [ends.end]}
 
-    def clear(self, series: str | None = None) -> None:
-        super().clear(series)
-        self.place_levels({"true": 0.0})
+    def clear(self) -> None:
+        super().clear()
+        self.chart.clear()
+        self.show({})
 
 
 STYLE = script("pages/publish/tables.css")
@@ -238,14 +245,9 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         cost: np.ndarray = 100 * (self._true - table)
         return cost
 
-    def outdate(self, names: set[str]) -> None:
-        if "table" in names:
-            self.figure.outdate("table")
-            self._drawn = None
-
     def prepare(self, values: PublishValues, facts: FirstFacts, now: Results) -> None:
         self._values = values
-        self.figure.marker.location = values.epsilon
+        self.figure.chart.mark(values.epsilon)
         self._show_here(now)
 
     def _show_here(self, results: Results) -> None:
@@ -262,17 +264,17 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         places = [place for series, place in wanted if series == "table" and place != WORKER]
         there = [place for place in places if ("table", place) in results]
         drawn = self._true, tuple((place, wanted["table", place]) for place in there)
-        if self._true is not None and self._drawn != drawn:
+        # an earlier curve stays until the new one begins
+        if self._true is not None and there and self._drawn != drawn:
             self._drawn = drawn
-            points = {place: self._costs(results["table", place]) for place in there}
-            self.figure.show("table", points, len(there) == len(places))
+            self.figure.show({place: self._costs(results["table", place]) for place in there})
         self.figure.fit()
 
     def to_pin(self, values: PublishValues, facts: FirstFacts, results: Results) -> Answer | None:
         table, true = (here(results, name) for name in ("table", "true"))
         if table is None or true is None:
             return None
-        cost, shown = 100 * (true - table), self.figure.curves["table"].data
+        cost, shown = 100 * (true - table), self.figure.curve
         low, high = (float(q) for q in np.quantile(cost, [0.05, 0.95]))
         return Answer(
             text.numbers(table, true),
@@ -282,7 +284,7 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         )
 
     def make_room(self, pinned: Sequence[Dot]) -> None:
-        self.figure.beside = [end for dot in pinned for end in (dot.low, dot.high)]
+        self.figure.pinned = [end for dot in pinned for end in (dot.low, dot.high)]
         self.figure.fit()
 
     def readout(self, values: PublishValues, facts: FirstFacts, results: Results) -> str:

@@ -55,9 +55,7 @@ class PublishControls(Controls):
         ]
 
     def in_cards(self) -> None:
-        """Make the widgets of single cards."""
         self.add("publish_query", inline=True)
-        self.add("publish_lambda")
 
 
 class PublishPage(CardPage[PublishValues, PublishFacts]):

@@ -178,7 +178,7 @@ class ChosenFigure(Figure):
 
 COINS = ("rank", "name", "score", "units", "coin")
 AT_SCORE = Axis(
-    "sensitivities above the lowest score (log scale)",
+    "sensitivities above lowest score (log scale)",
     log=True,
     ticks=tuple(float(f"{step}e{power}") for power in range(-1, 6) for step in (1, 3)),
 )

@@ -45,7 +45,6 @@ class SelectControls(Controls):
         return [self.add("selection_share", format="0%")]
 
     def in_cards(self) -> None:
-        self.add("n_features")
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
         again = make_widget(pmui.Button, label="Resample set", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._resample)

@@ -82,8 +82,6 @@ class TrainControls(Controls):
 
     def in_cards(self) -> None:
         self.add("train_measure", pmui.RadioBoxGroup, inline=True)
-        for name in ("train_wanted", "threshold_percentile"):
-            self.add(name)
 
     def fit(self, facts: TrainFacts) -> str:
         return ""  # every setting fits every data set
