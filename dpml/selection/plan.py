@@ -1,7 +1,7 @@
 """Default number of features to keep: by public rules, or by one noisy test where they do not decide."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,8 @@ class Plan:
         Method of `dpml.selection.TopSelector` that selects them.
     selection_share : float
         Share for this selection of the ε that is left after the noisy test.
+    lift : float
+        Share of records that the noisy test asks for (`LIFT`).
 
     See Also
     --------
@@ -57,6 +59,7 @@ class Plan:
     n_features: int
     method: str
     selection_share: float = 0.5
+    lift: float = field(default=LIFT, repr=False)
 
 
 def _is_one_hot(schema: Schema) -> bool:
@@ -190,6 +193,7 @@ def choose_features(
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
     counted: Callable[[], Contingency] | None = None,
+    steps: Plan | None = None,
 ) -> Choice:
     """Select the features for a classifier, which is trained with the rest of ε.
 
@@ -210,6 +214,8 @@ def choose_features(
     counted : callable, optional
         Function that returns the exact counts of the records, plain or private. It is called where they are needed, and
         X and codes are then not used.
+    steps : Plan, optional
+        Another public plan than the one of `plan`.
 
     Returns
     -------
@@ -232,7 +238,7 @@ def choose_features(
     and 0, whose difference changes by at most `OF` (twice that). The selection is `TopSelector` on the count heuristic,
     which needs no bound on a record's ones.
     """
-    steps = plan(schema, epsilon, relation)
+    steps = plan(schema, epsilon, relation) if steps is None else steps
     everything = np.ones(schema.n_features, dtype=bool)
     if steps.few is False:
         return Choice(everything, False, epsilon, steps)
@@ -241,7 +247,7 @@ def choose_features(
     if steps.few is None:
         assert schema.n_lower is not None
         # the second candidate is chosen if it exceeds the bound, which is public
-        statistics, change = [round(LIFT * schema.n_lower), best_single_feature(counts)], FACTOR[relation]
+        statistics, change = [round(steps.lift * schema.n_lower), best_single_feature(counts)], FACTOR[relation]
         if _is_one_hot(schema):
             statistics, change = [0, few_statistic(counts, schema.n_lower)], OF * FACTOR[relation]
         if rng is None:

@@ -153,7 +153,7 @@ UNSEEDED = {
         *("search", "best-selector", "cross-validation", "privpfc", "private-facts"),
         *("diffgen", "pph", "uniform-grid", "privbayes", "diffp-c45"),
         *("mst", "aim", "mst-delta", "aim-delta"),
-        *("auto-bins", "auto-shared", "auto-classes", "auto-alone", "auto-weights", "auto-words"),
+        *("auto-bins", "auto-shared", "auto-classes", "auto-alone", "auto-weights", "auto-words", "auto-columns"),
     )
 }
 

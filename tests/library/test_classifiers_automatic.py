@@ -6,6 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from observing import observing
 from people import EQUAL, FEATURES, SCHEMA, THREE, checked, people
@@ -37,13 +38,20 @@ from dpml.classifiers.automatic.layout import (
     public_levels,
 )
 from dpml.classifiers.automatic.plan import (
+    CELL_RECORDS,
     ENOUGH,
     ENOUGH_FOR_CLASSES,
+    ENOUGH_FOR_LARGE,
     FEW_RECORDS,
+    LEAST_LIFT,
+    LIFT_SHARE,
+    MANY_WORDS,
     MOST_BINARY,
     RECORDS_PER_WEIGHT,
     SHARE_FOR_CLASSES,
     SHARED_BINS_SHARE,
+    SMALL_SHARE,
+    columns_plan,
 )
 from dpml.classifiers.automatic.tables import (
     LEAST_RATIO,
@@ -395,14 +403,17 @@ def test_the_rule_counts_records_for_each_weight():
     grid, alone, both = ("none", True), ("weights", False), ("weights", True)
     # four attributes of four weights
     edge = ENOUGH * 16 / 1000
-    assert [chosen(e) for e in (edge, 1.01 * edge)] == [grid, both]
+    assert [chosen(e) for e in (0.99 * edge, edge)] == [grid, both]
+    # the grid's share falls to the one that it tends to
+    assert default_plan(schema, edge).grid_share == pytest.approx(1.5 * SMALL_SHARE)
+    assert default_plan(schema, edge, 1e6).grid_share == pytest.approx(SMALL_SHARE, rel=1e-3)
     assert chosen(1.5 * edge, relation="replace-one") == grid
     assert chosen(1.01 * edge, 500) == grid
     three, few, edge = replace(schema, classes=(0, 1, 2)), FEW_RECORDS / 1000, ENOUGH_FOR_CLASSES * 16 / 1000
     assert [chosen(e, of=three) for e in (few - 0.01, few, 0.99 * edge, edge)] == [grid, *2 * [("counts", True)], both]
     assert default_plan(three, edge).grid_share == SHARE_FOR_CLASSES
     # beside weights of many classes the cells of a grid stay large, and only there
-    assert [default_plan(three, e).cell_records for e in (few, edge)] == [0, ENOUGH]
+    assert [default_plan(three, e).cell_records for e in (few, edge)] == [0, CELL_RECORDS]
     assert default_plan(schema, 10.0).cell_records == 0
     # beside what is added for many classes a grid has too few cells
     many = replace(three, classes=tuple(range(MOST_CLASSES + 1)))
@@ -478,6 +489,60 @@ def test_weights_of_two_classes_limit_shared_bins():
     # never coarser than public bins of eight groups
     assert most(800) == (5, 35)
     assert most(8000) == (1, math.inf)
+
+
+def test_public_bins_of_two_classes_get_six_groups_under_noise():
+    def sizes(records, schema):
+        plan = default_plan(schema, records / schema.n_lower)
+        assert (plan.addition, plan.n_cells) == ("weights", 0)
+        return {*replace(Layout.from_schema(schema), most_weights=plan.most_weights).sizes}
+
+    # three numbers of domains of their own, too few records for a histogram
+    features = [Feature(f"x{i}", "numeric", lower=0, upper=8 + i) for i in range(3)]
+    schema = Schema(features, (0, 1), n_lower=1000)
+    edge = RECORDS_PER_WEIGHT * 21
+    assert [sizes(edge + k, schema) for k in (-1, 1)] == [{6}, {8}]
+    assert sizes(ENOUGH * 15, schema) == {6}
+    assert default_plan(schema, (ENOUGH * 15 - 1) / 1000).addition == "none"
+    # domains of both signs have eight groups or two to four
+    signed = Schema([replace(each, lower=-8) for each in features], (0, 1), n_lower=1000)
+    assert sizes(ENOUGH * 21 + 1, signed) == {8}
+
+
+def test_categories_with_far_more_weights_are_left_to_the_grid():
+    def layout(n_large, records):
+        features = [Feature(c, "categorical", tuple("uv")) for c in "abcdefghi"]
+        features.append(Feature("z", "categorical", tuple(range(n_large))))
+        schema = Schema(features, (0, 1), n_lower=1000)
+        return replace(Layout.from_schema(schema), large=default_plan(schema, records / 1000).large)
+
+    # ten attributes: 4·(9 + d - 1)/10 weights
+    assert [len(layout(d, 500).divided) for d in (7, 8)] == [10, 9]
+    assert layout(8, 500).n_weights == 9
+    assert layout(8, ENOUGH_FOR_LARGE * 16).n_weights == 16
+    left = layout(8, 500)
+    assert left.taxonomies[9].sizes[-1] == 8  # the grid may select it
+    X = pd.DataFrame({c: ["u", "v"] for c in "abcdefghi"} | {"z": [0, 7]})
+    assert left.groups(left.places(X)).max() == sum(left.sizes) - 1
+
+
+def test_columns_are_selected_first_where_nothing_bounds_ones():
+    n, D = 4000, MANY_WORDS + 100
+    assert columns_plan(Schema.binary(D, n_lower=n, row_bound=D - 1), 1.0) is None
+    assert columns_plan(Schema.binary(MANY_WORDS, n_lower=n), 1.0) is None
+    assert columns_plan(Schema.binary(D, n_lower=2 * D - 1), 1.0) is None
+    schema = Schema.binary(D, n_lower=n)
+    # with fewer records times ε than columns there is no test
+    few = columns_plan(schema, D / n)
+    assert (few.epsilon_look, few.few, few.n_features) == (0.0, True, 3)
+    steps = columns_plan(schema, 1.0)
+    assert (steps.few, steps.lift, steps.epsilon_look) == (None, LEAST_LIFT, pytest.approx(0.05))
+    dear = columns_plan(schema, 0.2)
+    assert dear.epsilon_look == pytest.approx(LIFT_SHARE * 0.2)
+    assert dear.lift == pytest.approx(10 / (LIFT_SHARE * 0.2 * n))
+    twice = columns_plan(schema, 2.0, "replace-one")
+    assert (twice.lift, twice.epsilon_look) == (LEAST_LIFT, pytest.approx(0.1))
+    assert twice.n_features == steps.n_features
 
 
 def test_numbers_of_one_domain_share_a_histogram():

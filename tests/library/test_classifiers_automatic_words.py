@@ -159,3 +159,58 @@ def test_no_records_are_no_fault():
     with pytest.warns(UserWarning, match="n_lower"):
         model.fit(X, y)
     assert np.isfinite(model.predict_proba(np.eye(100))).all()
+
+
+WIDE = 500
+
+
+def few_of_many(n=4000, seed=0):
+    """Records of 500 columns, ten of which tell the class, and their classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(n, WIDE))
+    odds = (2 * X[:, :10] - 1) @ np.where(np.arange(10) % 2, 0.8, -0.8)
+    return X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_few_of_many_columns_are_selected_first(make):
+    X, y = few_of_many()
+    schema, budget = Schema.binary(WIDE, n_lower=4000), Budget(1.0)
+    model = AutoClassifier(1.0, schema=schema, budget=budget, random_state=0).fit(make(X), y)
+    assert (model.plan_.kind, budget.spent) == ("table", 1.0)
+    found = [each.feature.name for each in model._model_of_table.layout.attributes]
+    assert len(found) == 10
+    assert len({*found} & {*schema.feature_names[:10]}) >= 8
+    test, y_test = few_of_many(seed=1)
+    # measured: 80.6%, and 56% by counts of all columns
+    assert model.score(make(test), y_test) > 0.75
+    parts = model.explain().set_index("part")["epsilon"]
+    assert parts.sum() == pytest.approx(1.0)
+    assert parts["choice of columns"] == pytest.approx(0.05 + 0.95 / 2)
+    bounded = Schema.binary(WIDE, n_lower=4000, row_bound=WIDE - 1)
+    assert AutoClassifier(1.0, schema=bounded, on_invalid="clip", random_state=0).fit(X, y).plan_.kind == "words"
+
+
+def test_columns_without_a_telling_one_stay_words():
+    X, _ = few_of_many()
+    y = np.random.default_rng(2).integers(0, 2, 4000)
+    model = AutoClassifier(1.0, schema=Schema.binary(WIDE, n_lower=4000), random_state=0).fit(X, y)
+    assert model.plan_.kind == "words"
+    assert model.explain()["epsilon"].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("telling", [False, True])
+def test_a_choice_of_columns_costs_no_more_than_charged(relation, telling):
+    X, y = few_of_many(1001)
+    if not telling:
+        y = np.random.default_rng(2).integers(0, 2, 1001)
+    schema = Schema.binary(WIDE, n_lower=1000, n_rows=1000 if relation == "replace-one" else None)
+
+    def fit(data):
+        AutoClassifier(2.0, schema=schema, relation=relation, random_state=0).fit(*data)
+
+    before = X[:-1], y[:-1]
+    after = (X, y) if relation == "add-remove" else (np.vstack([X[:-2], X[-1:]]), np.append(y[:-2], 1 - y[-2]))
+    cost = recorded_cost(fit, before, after)
+    assert 0 < cost <= 2.0 * (1 + 1e-9)

@@ -9,13 +9,8 @@ from each_commit import others_in_full
 from scipy import optimize, stats
 
 from dpml.audit import recorded_cost
-from dpml.classifiers.linear import objective_noise, release_classes
-from dpml.classifiers.linear.classes import (
-    ClippedSoftmax,
-    PerturbedClasses,
-    minimise_classes,
-    order_root,
-)
+from dpml.classifiers.linear import Prior, objective_noise, release_classes
+from dpml.classifiers.linear.classes import ClippedSoftmax, PerturbedClasses, minimise_classes
 from dpml.classifiers.linear.perturbation import MARGIN, SecureMinimum
 from dpml.mechanisms import OneHotNorm
 from dpml.mechanisms.norms import contrasts
@@ -23,6 +18,10 @@ from dpml.mechanisms.secure_one_hot import noise_distance
 
 RELATIONS = ["add-remove", "replace-one"]
 NO_START = 0.0
+
+
+def prior(ordered):
+    return Prior(NORM.sizes, NORM.n_scalars, (False, ordered))
 
 
 def gradients(loss, scores, codes):
@@ -196,15 +195,15 @@ def test_the_recorded_cost_is_what_is_stated(relation, ordered, secure):
     # a record that only starts elsewhere, or is only of another class, is another record
     for changed in (codes + (np.arange(7) == 6), codes):
         moved = starts + (changed is codes) * (np.arange(7) == 6)[:, None]
-        first = PerturbedClasses(replace(NORM, epsilon=1.0), 1, 2.0, 1e-8, ClippedSoftmax(5), ordered=(False, False))
+        first = PerturbedClasses(replace(NORM, epsilon=1.0), 1, 2.0, 1e-8, ClippedSoftmax(5), prior=prior(False))
         loss = first._compare((X, codes, starts), first, (X, changed, moved))
         assert loss.pure > 1.9
 
 
 def test_secure_weights_are_on_the_grid_of_the_cover():
     X, codes, starts = table(3_000, C=3)
-    root = order_root(NORM, (False, True))
-    perturbed = PerturbedClasses(NORM, 120, 2.0, 1e-6, ClippedSoftmax(3), ordered=(False, True))
+    root = prior(True).root
+    perturbed = PerturbedClasses(NORM, 120, 2.0, 1e-6, ClippedSoftmax(3), prior=prior(True))
     cover = SecureMinimum(perturbed, 0.001).cover
     # a rounded vector of each class is off by noise_distance at most, and R stretches that
     off = np.sqrt(3) * noise_distance(NORM) * np.linalg.svd(root, compute_uv=False)[0]
@@ -219,7 +218,7 @@ def test_secure_weights_are_on_the_grid_of_the_cover():
 
 def test_without_noise_the_weights_minimise_the_stated_objective():
     X, codes, starts = table(300)
-    root = order_root(NORM, (False, True))
+    root = prior(True).root
     np.testing.assert_allclose((root @ root.T)[-1, -1], 1)
     middle = (root @ root.T)[1:3, 1:3]
     distance = np.abs(np.subtract.outer(np.arange(3), np.arange(3)))

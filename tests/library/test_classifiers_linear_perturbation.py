@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from scipy.special import expit
 from dpml.audit import recorded_cost
 from dpml.classifiers.linear import (
     ClippedLogistic,
+    Prior,
     minimiser,
     objective_noise,
+    order_covariance,
     perturbation,
     release_objective,
     release_output,
@@ -22,7 +25,7 @@ from dpml.classifiers.linear import (
 from dpml.classifiers.linear.perturbation import MARGIN, PerturbedMinimum, SecureMinimum
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, gradient, minimise
 from dpml.encoding import unit_scale
-from dpml.exceptions import NoSecureSampler
+from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import OneHotNorm
 from dpml.mechanisms.norms import NormGamma, contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
@@ -418,3 +421,61 @@ def test_only_the_noise_that_has_a_secure_sampler_is_taken():
         release_objective(X, signs, 1.0, 1.0, secure=True)
     with pytest.raises(NoSecureSampler, match="rng"):
         released((X, signs), rng=np.random.default_rng(0))
+
+
+PRIOR = Prior(NORM.sizes, NORM.n_scalars, (True, *(False for _ in NORM.sizes[1:])), by_size=True)
+
+
+def test_a_prior_by_size_has_the_stated_variances():
+    covariance = PRIOR.root @ PRIOR.root.T
+    row = 0
+    for d in NORM.sizes:
+        part = slice(row, row + d - 1)
+        assert np.diag(covariance)[part].mean() == pytest.approx(d / 6)
+        row += d - 1
+    np.testing.assert_allclose(covariance[row:, row:], np.eye(NORM.n_scalars))
+    first = contrasts(NORM.sizes[0])
+    own = first.T @ order_covariance(NORM.sizes[0]) @ first
+    ratio = covariance[: len(own), : len(own)] / own
+    np.testing.assert_allclose(ratio, ratio[0, 0])
+
+
+def test_no_record_is_longer_than_the_prior_states():
+    rng = np.random.default_rng(0)
+    rows = NORM._sample(np.zeros((500, NORM.dimension)), rng)
+    rows /= NORM.norm(rows)[:, None]
+    corners = [np.concatenate(each) for each in product(*map(contrasts, NORM.sizes), np.array([[-1.0], [1.0]]))]
+    squares = ((np.vstack([rows, corners]) @ PRIOR.root) ** 2).sum(axis=1)
+    assert squares.max() == pytest.approx(PRIOR.longest)
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_weights_with_a_prior_cost_what_is_stated(relation, secure):
+    signs, n = np.where(np.arange(len(ROWS)) % 2, 1.0, -1.0), len(ROWS)
+
+    def call(some):
+        rng = None if secure else np.random.default_rng(0)
+        options = {"norm": NORM, "loss": LOSS, "prior": PRIOR, "relation": relation, "secure": secure}
+        return release_objective(ROWS[some], signs[some], 0.8, 0.1, **options, rng=rng)
+
+    costs = []
+    for gone in range(n):
+        after = [i for i in range(n) if i != gone] + [(gone + 1) % n] * (relation == "replace-one")
+        costs.append(recorded_cost(call, list(range(n)), after))
+    assert 0.79 < max(costs) <= 0.8 + 1e-9
+
+
+def test_a_prior_is_the_precision_of_the_regulariser():
+    rng = np.random.default_rng(0)
+    rows, signs = ROWS[rng.integers(0, len(ROWS), 300)], rng.choice([-1.0, 1.0], 300)
+    [found] = release_objective(rows, signs, 1e9, 3.0, norm=NORM, loss=LOSS, prior=PRIOR, rng=rng)
+    precision = np.linalg.inv(PRIOR.root @ PRIOR.root.T)
+
+    def objective(theta):
+        return LOSS.value(signs * (rows @ theta)).sum() + 1.5 * theta @ precision @ theta
+
+    best = optimize.minimize(objective, np.zeros(len(found)), method="BFGS", options={"gtol": 1e-8})
+    np.testing.assert_allclose(found, best.x, atol=1e-4)
+    with pytest.raises(InvalidParameter, match="prior"):
+        release_objective(rows, signs, 1.0, 3.0, prior=PRIOR, rng=rng)

@@ -93,7 +93,7 @@ def perturbed_classes():
         noise = [-gradient(X, (codes, starts), loss, 0.5, np.zeros((2, 1)), each)[0][0, 0] for each in thetas]
         return stats.kstest(noise, cdf).pvalue
 
-    minimum = PerturbedClasses(OneHotNorm(1.0, (2,)), N, 0.5, 1e-9, loss, ordered=(False,))
+    minimum = PerturbedClasses(OneHotNorm(1.0, (2,)), N, 0.5, 1e-9, loss)
     return minimum, (X, codes, starts), pvalue
 
 

@@ -46,7 +46,8 @@ SCHEMAS: dict[str, Schema] = {
     "weights": Schema(TABLE),
     "gaussian": Schema(MANY),
     "shared-gaussian": Schema(MANY_SHARING),
-    "words": Schema.binary(WORDS, n_rows=2 * WORDS),
+    "words": Schema.binary(WORDS, n_rows=2 * WORDS, row_bound=WORDS - 1),
+    "columns": Schema.binary(WORDS, n_rows=2 * WORDS),
     # too few for a look at how many ones they have
     "few-words": Schema(WIDE.features, n_rows=15),
     "dense": WIDE,
@@ -126,7 +127,7 @@ def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Cas
     )
 
 
-RELEASES = ("bins", "shared", "classes", "alone", "weights", "words", "few-words")
+RELEASES = ("bins", "shared", "classes", "alone", "weights", "words", "columns", "few-words")
 CASES: dict[str, CaseMaker] = {
     **{f"auto-{way}": partial(_case, way) for way in SCHEMAS},
     **{f"auto-{way}-release": partial(_case, way, release=True) for way in RELEASES},

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +19,17 @@ from dpml.budget.shares import rest_of
 from dpml.claims import claim
 from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
-from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan, is_wide
+from dpml.classifiers.automatic.plan import (
+    DENSE,
+    LEAST_SHARE,
+    Plan,
+    asks_density,
+    columns_plan,
+    default_plan,
+    is_wide,
+)
 from dpml.classifiers.automatic.tables import TableModel, release_table
-from dpml.classifiers.automatic.words import release_words
+from dpml.classifiers.automatic.words import release_words, word_counts
 from dpml.classifiers.crowded_bins import warn_of_crowded
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.classifiers.naive_bayes.mixed import MixedNB
@@ -33,6 +42,7 @@ from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.parquet import BatchedTable, parts_of
 from dpml.schema import Schema
+from dpml.selection.plan import choose_features
 
 # a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
 LOWERED = 3.0
@@ -103,6 +113,12 @@ LOWERED = 3.0
     cost="as claimed at most",
 )
 @claim(
+    "auto-columns",
+    "The default classifier: a private selection of columns, a grid, and weights",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
     "auto-few-words",
     "The default classifier: a few words, or the best model of all",
     "this project: composition of its parts",
@@ -157,6 +173,12 @@ LOWERED = 3.0
     cost="as claimed at most",
 )
 @claim(
+    "auto-columns-release",
+    "The default classifier: a private selection of columns, a grid, and weights, release",
+    "this project: composition of its parts",
+    cost="as claimed at most",
+)
+@claim(
     "auto-few-words-release",
     "The default classifier: a few words, or the best model of all, release",
     "this project: composition of its parts",
@@ -179,7 +201,9 @@ class AutoClassifier(ProbabilisticClassifier):
       replace it. The probabilities of the linear classifier are rescaled by the known shrinkage of the regulariser.
     - *Words.* Naive Bayes with noisy counts, each shrunk by its own noise. With few records per word, noisy tests
       decide whether a few words, another naive Bayes or the majority-class baseline is better. A table of up to 400
-      binary columns counts as a table of attributes if a noisy test (2% of ε) finds that records have many ones.
+      binary columns counts as a table of attributes if a noisy test (2% of ε) finds that records have many ones. Of
+      more columns without a stated contribution bound, a noisy test decides whether a few are selected first and become
+      a table of attributes.
     - *Many binary columns beside others.* `dpml.classifiers.MixedNB`.
 
     Parameters
@@ -220,8 +244,8 @@ class AutoClassifier(ProbabilisticClassifier):
     -----
     Privacy: ε = `epsilon` per fit, divided among the releases of the selected method. δ = `delta`. Relation:
     `relation`. Sensitivity: 1 for each grid count and each class count, K for histograms of K numbers, also if numbers
-    share one, r for word counts with contribution bound r, the norm of one record for weights, and twice these values
-    under replace-one.
+    share one, 1 for the lift of a column and for the range of the scores of columns, r for word counts with
+    contribution bound r, the norm of one record for weights, and twice these values under replace-one.
 
     Each release depends only on the records and on values that were released before, so the costs add up to ε and δ
     by adaptive composition. The rules read the schema, ε, δ and released values only. A fit releases the values of the
@@ -302,13 +326,25 @@ class AutoClassifier(ProbabilisticClassifier):
         if dense:
             self._spent_before["number of ones"] = (left * LEAST_SHARE, FACTOR[relation] / (left * LEAST_SHARE))
             dense, left = _is_dense(X, left, relation, noise)
-        self.plan_ = default_plan(schema, left, n, dense=dense, delta=float(self.delta), relation=relation)
+        rule: dict[str, Any] = {"delta": float(self.delta), "relation": relation}
+        self.plan_ = default_plan(schema, left, n, dense=dense, **rule)
         if self.plan_.kind == "table":
             _warn_equal(schema, self.plan_)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=table.count or None, n_lower=min(int(n), table.count or int(n)))
+        layout = Layout.from_schema(schema)
+        steps = columns_plan(schema, left, relation) if self.plan_.kind == "words" else None
+        if steps is not None:
+            counted = partial(word_counts, X, codes, schema.n_classes)
+            options: dict[str, Any] = {"relation": relation, "rng": noise["rng"], "counted": counted, "steps": steps}
+            choice = choose_features(None, np.zeros(0, dtype=np.intp), schema, left, **options)
+            self._spent_before["choice of columns"] = (left - choice.epsilon_left, math.nan)
+            left = choice.epsilon_left
+            if choice.few:
+                layout = layout.of_columns(choice.mask)
+                self.plan_ = default_plan(schema.subset(choice.mask), left, n, **rule)
         if self.plan_.kind == "table":
-            return release_table(Layout.from_schema(schema), X, codes, self.plan_, left, relation=relation, **noise)[0]
+            return release_table(layout, X, codes, self.plan_, left, relation=relation, **noise)[0]
         if self.plan_.kind == "words":
             return release_words(X, codes, schema, left, look=self.plan_.look, relation=relation, **noise)
         return self._fit_mixed(X, codes, schema, left, noise["rng"])

@@ -34,6 +34,9 @@ from dpml.schema.domain import SPAN, growing_edges, growing_powers, inner_edges
 # groups of an attribute of numbers in the additive part of a model: of public bins, and of private ones, of which those
 # in the middle hide nothing but those at the ends may be wide
 MOST_GROUPS, MOST_PRIVATE_GROUPS = 8, 16
+# of two classes, the fewest public groups of a number that separate long tails and values in the middle, and how many
+# times the weights of the mean attribute make a large one
+FEWEST_GROUPS, LARGE = 6, 4
 # numbers have twins where there are so many attributes with them: a search over many finds grids of few attributes only
 MOST_TWINNED = 8
 # with more classes than this public bins are of equal width alone: noise hides the counts of more groups
@@ -106,6 +109,7 @@ class Layout:
     attributes: tuple[Attribute, ...]
     twins: tuple[Attribute, ...] = ()
     most_weights: float = math.inf
+    large: bool = True
 
     @classmethod
     def from_schema(cls, schema: Schema) -> Layout:
@@ -125,6 +129,10 @@ class Layout:
                 values = tuple(schema.features[j].name for j in columns)
                 attributes.append(Attribute(tuple(columns), Feature(feature.block or "", "categorical", values)))
         return cls(schema, tuple(attributes))
+
+    def of_columns(self, mask: NDArray[np.bool_]) -> Layout:
+        """Return the layout of some columns, of attributes that have one column each."""
+        return replace(self, attributes=tuple(each for each in self.attributes if mask[each.columns[0]]))
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -168,9 +176,17 @@ class Layout:
 
         All numbers without stated cut points get finer bins together, as long as the additive part has at most
         `most_weights`, the groups of all attributes but one of each. Noise of a norm grows for all attributes if it
-        grows for some.
+        grows for some. So without `large`, categories with more than `LARGE` times the weights of the mean attribute
+        are at level 0, and in the grid alone.
         """
         finest, numbers = [attribute.finest for attribute in self.attributes], set(self.numbers)
+        if not self.large:
+            most_of_one = LARGE * self._weights(finest) / len(finest)
+            sizes = [each.taxonomy.sizes[level] for each, level in zip(self.attributes, finest, strict=True)]
+            finest = [
+                0 if size - 1 > most_of_one and a not in numbers else level
+                for a, (size, level) in enumerate(zip(sizes, finest, strict=True))
+            ]
 
         def limited(most: int) -> tuple[int, ...]:
             return tuple(min(level, most) if a in numbers else level for a, level in enumerate(finest))
@@ -180,6 +196,17 @@ class Layout:
 
     def _weights(self, levels: Sequence[int]) -> int:
         return sum(each.taxonomy.sizes[level] - 1 for each, level in zip(self.attributes, levels, strict=True))
+
+    @property
+    def fewest_weights(self) -> int:
+        """Number of weights with the coarsest levels of numbers that have `FEWEST_GROUPS`, if they have so many."""
+        levels = [
+            min((k for k in range(level) if each.taxonomy.sizes[k] >= FEWEST_GROUPS), default=level)
+            if a in self.numbers
+            else level
+            for a, (each, level) in enumerate(zip(self.attributes, self.levels, strict=True))
+        ]
+        return self._weights(levels)
 
     @property
     def n_weights(self) -> int:

@@ -13,6 +13,8 @@ from dpml.counts import FACTOR
 from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.norms import OneHotNorm
 from dpml.schema import Schema
+from dpml.selection.plan import JOINT
+from dpml.selection.plan import Plan as ColumnsPlan
 
 # with more binary columns that belong to no attribute a table is one of words
 MOST_BINARY = 64
@@ -21,13 +23,16 @@ MOST_BINARY = 64
 MANY_WORDS, DENSE = 400, 0.15
 # with fewer records for each word than this, too
 RECORDS_PER_WORD = 2
+# a lift in accuracy by one column from which columns are selected first, and the nats and the most ε of its noisy test
+LEAST_LIFT, LIFT_NATS, LIFT_SHARE = 0.05, 10.0, 0.06
 # the least share of ε that anything gets: the number of records, the look at dense tables
 LEAST_SHARE = 0.02
 # share of ε for the histograms of numbers, and for those that numbers share, in whose mass noise matters less. Both are
 # worth it under the same condition
 BINS_SHARE, SHARED_BINS_SHARE = 0.1, 0.05
-# of two classes, weights are learned from this many records times ε per weight
-ENOUGH = 10
+# of two classes, weights are learned from this many records times ε per weight, from more with numbers that share a
+# histogram, and of large attributes too from so many
+ENOUGH, ENOUGH_FOR_SHARED, ENOUGH_FOR_LARGE = 9, 10, 300
 # the share of the grid beside them where there are far more, and the most ε that it gets, because a finer grid has
 # cells of a few records each
 SMALL_SHARE, MOST_FOR_GRID = 0.2, 0.3
@@ -36,8 +41,10 @@ FEW_RECORDS = 950
 # and weights from so many per weight of one class, or per pair of classes with `MANY_ATTRIBUTES`, of which counts are
 # worse. The grid's share beside both; many classes have no grid
 ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
-# records times ε for each weight of more than two classes, or of numbers that share a histogram: with fewer, numbers
-# get coarser bins
+# the least records of more classes in a cell of the grid, and times ε for each weight of the coarsest bins
+CELL_RECORDS = 10
+# records times ε for each weight of more than two classes, of public bins, or of numbers that share a histogram: with
+# fewer, numbers get coarser bins
 RECORDS_PER_WEIGHT = 30
 
 
@@ -64,6 +71,8 @@ class Plan:
         The least records that a cell of the grid holds on average.
     most_weights : float
         Weights of one class in the addition, beyond which numbers get coarser bins (`Layout.levels`).
+    large : bool
+        Whether attributes with far more weights than others are in the addition.
     trust : float
         Start of the added weights, in units of the grid's log odds.
     reg_factor : float
@@ -82,6 +91,7 @@ class Plan:
     grid_share: float = 1.0
     cell_records: float = 0.0
     most_weights: float = math.inf
+    large: bool = True
     trust: float = 1.0
     reg_factor: float = 1.0
     look: bool = False
@@ -116,6 +126,26 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     return may_be and known >= 1 and is_wide(Layout.from_schema(schema))
 
 
+def columns_plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> ColumnsPlan | None:
+    """Return the plan of a private selection of columns before anything else, or None where there is none.
+
+    Many columns, of which the schema states no bound on a record's ones, may be a table of answers as well as of words.
+    A noisy test asks whether one column alone lifts the accuracy by `LEAST_LIFT`, or by more if that test would cost
+    more than `LIFT_SHARE` of ε. With fewer records times ε than columns, all columns are noise, and there is no test.
+    The selected columns are a table of attributes.
+    """
+    n, D, factor = schema.n_lower or 1, schema.n_features, FACTOR[relation]
+    if not schema.is_binary or D <= MANY_WORDS or schema.row_bound != D or n < RECORDS_PER_WORD * D:
+        return None
+    known, look, lift = epsilon * n / factor, 0.0, LEAST_LIFT
+    if known > D:
+        lift = max(LEAST_LIFT, LIFT_NATS / (LIFT_SHARE * known))
+        look = LIFT_NATS * factor / (lift * n)
+    strength = (epsilon - look) / 2 * n / factor
+    T = int(min(max(0.25 * math.sqrt(strength), 1), MOST_BINARY))
+    return ColumnsPlan(look, None if look else True, T, "joint" if strength >= JOINT else "one-shot", lift=lift)
+
+
 def gaussian_gain(layout: Layout, epsilon: float, delta: float) -> float:
     """Return the ratio of the deviations of norm noise and of Gaussian noise on a weight of two classes.
 
@@ -143,10 +173,13 @@ def default_plan(
 
     - Below `ENOUGH`, the plan is a grid (the selection of PrivPfC), which shows the joint effect of few attributes.
     - From there on, it has weights of all attributes and of the grid's prediction, because weights alone ignore
-      attributes that act together. The grid's share is first 1, and falls to `SMALL_SHARE` with the fourth power of
-      that number. Weights start at the same part of the grid's prediction, because the rest of it may be noise. If
-      their share of ε is below the one that they tend to, the regulariser is stronger by the same factor, so nothing
-      jumps at the edge.
+      attributes that act together. The grid's share falls from 1.5 times `SMALL_SHARE` to it. With numbers that share
+      a histogram, it falls from 1 at `ENOUGH_FOR_SHARED`, with the fourth power of that number. Weights start at the
+      same part of the grid's prediction, because the rest of it may be noise. If their share of ε is below the one that
+      they tend to, or the grid is trusted more, the regulariser is stronger by the same factor.
+    - Public bins are coarser if these leave fewer than `RECORDS_PER_WEIGHT`, with six groups at least. Categories with
+      far more weights than others (`Layout.levels`) have none below `ENOUGH_FOR_LARGE`: each weight adds to the noise
+      of all, and the grid may still select them.
     - With a `delta`, weights get Gaussian noise where that is smaller (`gaussian_gain`), and the number of records
       counts more by the same factor.
 
@@ -172,7 +205,6 @@ def default_plan(
     n = float(schema.n_lower if n_records is None else n_records)
     layout = Layout.from_schema(schema)
     C = schema.n_classes
-    weights = max(layout.n_weights, 1)
     if is_wide(layout) and not dense:
         if not schema.is_binary:
             return Plan("mixed")
@@ -181,27 +213,34 @@ def default_plan(
     n_cells, least_numbers = default_histograms(layout, n, BINS_SHARE * epsilon, relation)
     bins_share = (BINS_SHARE if least_numbers == 1 else SHARED_BINS_SHARE) if n_cells else 0.0
     known = effective * (1 - bins_share) * n
+    large = C > 2 or effective * n >= ENOUGH_FOR_LARGE * layout.n_weights
+    layout = replace(layout, large=large)
+    weights = max(layout.n_weights if n_cells or C > 2 else layout.fewest_weights, 1)
     # a shared histogram, whose share is small, does not move the point from which weights are learned
     each = (effective * n if least_numbers > 1 else known) / weights
     addition, grid_share, cell_records, most_weights = "none", 1.0, 0.0, math.inf
     trust = reg_factor = 1.0
     gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
     each *= max(gain, 1.0)
-    if C == 2 and each >= ENOUGH:
-        trust = SMALL_SHARE + (1 - SMALL_SHARE) * (ENOUGH / each) ** 4
+    enough = ENOUGH if least_numbers == 1 else ENOUGH_FOR_SHARED
+    if C == 2 and each >= enough:
+        trust = SMALL_SHARE * (1 + 0.5 * (enough / each) ** 2)
+        if least_numbers > 1:
+            trust = SMALL_SHARE + (1 - SMALL_SHARE) * (enough / each) ** 4
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
         if 1 - grid_share >= LEAST_SHARE:
-            addition, reg_factor = "weights", max((1 - SMALL_SHARE) / (1 - grid_share), 1.0)
-            if least_numbers > 1:
+            pulled = max(grid_share, min(trust, 0.5))
+            addition, reg_factor = "weights", max((1 - SMALL_SHARE) / (1 - pulled), 1.0)
+            if least_numbers > 1 or not n_cells:
                 most_weights = max(known / RECORDS_PER_WEIGHT, weights)
     elif C > 2:
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
         many = len(layout.attributes) >= MANY_ATTRIBUTES
         fewest = replace(layout, most_weights=0).n_weights
-        enough = max(FEW_RECORDS, ENOUGH_FOR_CLASSES * math.comb(C, 2), ENOUGH * fewest)
+        enough = max(FEW_RECORDS, ENOUGH_FOR_CLASSES * math.comb(C, 2), CELL_RECORDS * fewest)
         if each >= ENOUGH_FOR_CLASSES or (many and known >= enough):
             # otherwise a large ε would make cells of a few records each
-            addition, cell_records, most_weights = "weights", ENOUGH, known / RECORDS_PER_WEIGHT
+            addition, cell_records, most_weights = "weights", CELL_RECORDS, known / RECORDS_PER_WEIGHT
         elif effective * n >= FEW_RECORDS:
             # half the scale of the noise on a count of A attributes of d groups, A/ε, is less than n/(C·d). The errors
             # of many attributes add up
@@ -210,4 +249,4 @@ def default_plan(
         grid_share = trust = 1.0
     gaussian = delta if gain > 1 and addition == "weights" else 0.0
     parts = n_cells, least_numbers, bins_share, addition, grid_share, cell_records, most_weights
-    return Plan("table", *parts, trust, reg_factor, delta=gaussian)
+    return Plan("table", *parts, large, trust, reg_factor, delta=gaussian)

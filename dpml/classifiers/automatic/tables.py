@@ -36,10 +36,11 @@ from dpml.classifiers.automatic.plan import Plan
 from dpml.classifiers.crowded_bins import HeaviestBin, heaviest_bin, heaviest_of_grid
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
 from dpml.classifiers.grid.cells import consistent
-from dpml.classifiers.linear import ClippedLogistic, order_covariance, release_classes, release_objective
+from dpml.classifiers.linear import ClippedLogistic, Prior, order_covariance, release_classes, release_objective
 from dpml.classifiers.linear.coded import CodedRows
 from dpml.classifiers.linear.descent import release_approximate_minima
 from dpml.classifiers.linear.perturbation import class_signs
+from dpml.classifiers.linear.prior import USUAL_SIZE
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.counts import FACTOR
 from dpml.mechanisms.noise import gaussian_sigma
@@ -318,9 +319,10 @@ def release_started(
         theta = release_approximate_minima(table, signs, epsilon, delta, reg_lambda, **options) * length
     else:
         reg_lambda = started_lambda(epsilon, norm, relation, reg_factor * REGULARISED)
-        theta = release_objective(table, signs, epsilon, reg_lambda, norm=norm, **options) * length
+        prior = Prior(norm.sizes, norm.n_scalars, ordered_attributes(layout), by_size=True)
+        theta = release_objective(table, signs, epsilon, reg_lambda, norm=norm, prior=prior, **options) * length
     cells = theta[:, [-2]] * offset + theta[:, [-1]]
-    weights, slope = theta[:, :-2] @ groups_of, slope_of(reg_lambda, layout, reg_factor)
+    weights, slope = theta[:, :-2] @ groups_of, slope_of(reg_lambda, layout, reg_factor, by_size=not delta)
     return [Additive(*part, True, slope) for part in zip(cells[:, None], weights[:, None], strict=True)]
 
 
@@ -336,8 +338,7 @@ def _release_classes(
     """Release one model of more than two classes for each draw; `starts` are the scores of the cells, (C, cells)."""
     table, norm, groups_of = started_table(groups, None, layout)
     reg_lambda = started_lambda(epsilon, norm, options["relation"], REGULARISED_CLASSES)
-    ordered = tuple(layout.attributes[a].feature.kind == "numeric" for a in layout.divided)
-    options |= {"n_classes": records.n_classes, "norm": norm, "ordered": ordered}
+    options |= {"n_classes": records.n_classes, "norm": norm, "ordered": ordered_attributes(layout)}
     at_cells = _at_cells(np.ascontiguousarray(starts.T), cell)
     theta = release_classes(table, records.codes, at_cells, epsilon, reg_lambda, **options) * norm.sensitivity
     cells, weights = starts + theta[:, :, [-1]], theta[:, :, :-1] @ groups_of
@@ -346,17 +347,23 @@ def _release_classes(
     return [Additive(*part, True, slope) for part in zip(cells, weights, strict=True)]
 
 
+def ordered_attributes(layout: Layout) -> tuple[bool, ...]:
+    """Return which attributes of the additive part have groups in an order: the numbers."""
+    return tuple(layout.attributes[a].feature.kind == "numeric" for a in layout.divided)
+
+
 def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float) -> float:
     """Return the regulariser: with no records the noise alone moves a score by about one over `deviations`."""
     noise = replace(norm, epsilon=epsilon, sensitivity=FACTOR[relation] * norm.sensitivity)
     return max(deviations * noise.deviation, LEAST_LAMBDA)
 
 
-def slope_of(reg_lambda: float, layout: Layout, reg_factor: float) -> float:
+def slope_of(reg_lambda: float, layout: Layout, reg_factor: float, *, by_size: bool = True) -> float:
     """Return the factor that turns the log odds of regularised weights into probabilities. Post-processing.
 
     The loss' curvature along one weight is about H = n·x²·`CURVED`, where x² is the mean square of its column if an
-    attribute's groups are equally frequent, and n the public number of records. So λ shrinks the weight to about
+    attribute's groups are equally frequent, and n the public number of records. In units of a prior `by_size`, x² is
+    1/(`USUAL_SIZE`·q) for each weight. So λ shrinks the weight to about
     1/(1 + λ/H) of itself. A score with noise should be nearer to 0 than the one without, so half of that, as a factor,
     stays: the slope is √(1 + λ/H). It is the same for all records, and changes no prediction and no order.
 
@@ -367,7 +374,7 @@ def slope_of(reg_lambda: float, layout: Layout, reg_factor: float) -> float:
     n_weights, q = sum(sizes) - len(sizes), sum(1 - 1 / d for d in sizes) + 2
     if not n_weights:
         return 1.0
-    square = (q - 2) / (n_weights * q)
+    square = (1 / USUAL_SIZE if by_size else (q - 2) / n_weights) / q
     reg_lambda /= reg_factor**2
     slope = math.sqrt(1 + reg_lambda / (CURVED * square * (layout.schema.n_lower or 1)))
     return 1 + (slope - 1) / reg_factor
@@ -484,7 +491,7 @@ def release_table(
     the grid and differ in the additive part.
     """
     noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
-    layout = replace(layout, most_weights=plan.most_weights)
+    layout = replace(layout, most_weights=plan.most_weights, large=plan.large)
     for_bins, for_grid, for_rest = plan.divided(epsilon)
     heaviest: tuple[HeaviestBin | None, ...] = ()
     if plan.n_cells:

@@ -1,6 +1,6 @@
 """Private logistic regression and linear support vector machines, by five methods."""
 
-from dpml.classifiers.linear.classes import order_covariance, release_classes
+from dpml.classifiers.linear.classes import release_classes
 from dpml.classifiers.linear.estimators import (
     LOGISTIC_METHODS,
     SVC_METHODS,
@@ -19,6 +19,7 @@ from dpml.classifiers.linear.perturbation import (
     release_objective,
     release_output,
 )
+from dpml.classifiers.linear.prior import Prior, order_covariance
 from dpml.classifiers.linear.solver import LOGISTIC, ClippedLogistic, HuberHinge
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "HuberHinge",
     "LinearSVC",
     "LogisticRegression",
+    "Prior",
     "default_linear_row_bound",
     "default_reg_lambda",
     "linear_models",

@@ -40,9 +40,7 @@ So `dpml.classifiers.linear.objective_noise` holds with m(β, λ) = β + (C - 1)
 and under replace-one, and what `release_objective` says of the solver's error.
 
 *The prior.* Attributes whose groups have an order may have weights that are alike for near groups: the regulariser is
-(λ/2) Σ_c θ_c' Σ⁻¹ θ_c with a public covariance Σ (`order_root`). This is the same objective for the records R'x with
-RR' = Σ and the noise R'b_c. The map B -> BR has no data in it, so f's ratio is as before, and ‖R'x‖² takes the place of
-‖x‖² in the determinant.
+(λ/2) Σ_c θ_c' Σ⁻¹ θ_c with a public covariance Σ (`dpml.classifiers.linear.prior`).
 """
 
 import math
@@ -69,6 +67,7 @@ from dpml.classifiers.linear.perturbation import (
     release_minimum,
     release_secure_minimum,
 )
+from dpml.classifiers.linear.prior import Prior
 from dpml.classifiers.linear.solver import (
     DESCENT,
     FINEST,
@@ -79,11 +78,9 @@ from dpml.classifiers.linear.solver import (
     gradient,
     through,
 )
-from dpml.mechanisms.norms import NormGamma, OneHotNorm, contrasts
+from dpml.mechanisms.norms import NormGamma, OneHotNorm
 from dpml.mechanisms.private import n_columns
 
-# the covariance of the weights of ordered groups: a part that falls with their distance, and a part of each its own
-REACH, OWN = 3.0, 0.1
 # the constant of the loss' linear part over log C, which the entropy of no knowledge is
 LEAD = 1.5
 # NumPy takes longer for each record than for each number of a few classes, so they are treated one after the other. Up
@@ -154,38 +151,6 @@ class ClippedSoftmax(Loss):
         return self.curvature / math.expm1(log_ratio / (self.n_classes - 1))
 
 
-def order_covariance(d: int) -> FloatArray:
-    """Return the prior covariance of d ordered groups: 0.9·exp(-k/3) at the distance k, and 0.1 more for 0."""
-    distance = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
-    return np.asarray((1 - OWN) * np.exp(-distance / REACH) + OWN * np.eye(d))
-
-
-def order_root(norm: OneHotNorm, ordered: tuple[bool, ...]) -> FloatArray:
-    """Return R, shape (D, D), in the coordinates of `norm`. `ordered` marks the attributes whose groups have an order.
-
-    The weights of an ordered attribute's groups have `order_covariance`. Others, and the scalars, have unit variances
-    and no covariance.
-    """
-    covariance = np.eye(norm.dimension)
-    row = 0
-    for d, in_order in zip(norm.sizes, ordered, strict=True):
-        part = slice(row, row + d - 1)
-        if in_order:
-            covariance[part, part] = contrasts(d).T @ order_covariance(d) @ contrasts(d)
-        row += d - 1
-    return np.asarray(np.linalg.cholesky(covariance), dtype=float)
-
-
-def longest(norm: OneHotNorm, root: FloatArray) -> float:
-    """Return the largest ‖R'x‖² of a record in the norm's body: that of its corners, with all scalars 1."""
-    total, row = float(norm.n_scalars), 0
-    for d in norm.sizes:
-        part = slice(row, row + d - 1)
-        total += float(((contrasts(d) @ root[part, part]) ** 2).sum(axis=1).max())
-        row += d - 1
-    return total * norm.sensitivity**2
-
-
 def release_classes(
     X: Any,
     codes: Any,
@@ -218,20 +183,20 @@ def release_classes(
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)
     X = check_rows(X, norm, 1.0)
     ordered = tuple(ordered) or (False,) * len(norm.sizes)
-    root = order_root(norm, ordered)
-    q, D = longest(norm, root), n_columns(X)
+    prior = Prior(norm.sizes, norm.n_scalars, ordered)
+    q, D = prior.longest * norm.sensitivity**2, n_columns(X)
     spare, main = split_epsilon(epsilon, SOLVER_SHARE)
     rate, reg_lambda = objective_noise(main, check_lambda(reg_lambda) / q, relation=relation, loss=loss)
     reg_lambda *= q
     tolerance = reachable(tolerance, n_classes * (D + 40) / rate, reg_lambda, loss)
     noise = replace(norm, epsilon=rate)
-    perturbed = PerturbedClasses(noise, draws, reg_lambda, tolerance, loss, ordered=ordered)
+    perturbed = PerturbedClasses(noise, draws, reg_lambda, tolerance, loss, prior=prior)
     if secure:
         flat = release_secure_minimum(perturbed, spare, (X, codes, starts), rng)
     else:
         cover = NormGamma(spare, 2 * tolerance / reg_lambda, n_classes * D)
         flat = release_minimum(perturbed, cover, (X, codes, starts), rng)
-    return flat.reshape(draws, n_classes, D) @ root.T
+    return flat.reshape(draws, n_classes, D) @ prior.root.T
 
 
 @dataclass(frozen=True)
@@ -240,17 +205,11 @@ class PerturbedClasses(PerturbedMinimum):
 
     noise: OneHotNorm
     loss: ClippedSoftmax
-    ordered: tuple[bool, ...] = ()
 
     @property
     def n_vectors(self) -> int:
         """One vector for each class."""
         return self.loss.n_classes
-
-    @property
-    def stretch(self) -> float:
-        """The largest singular value of the prior's root."""
-        return float(np.linalg.norm(order_root(self.noise, self.ordered), 2))
 
     def noise_shape(self, n_columns: int) -> tuple[int, ...]:
         """Return (draws, C, D)."""
@@ -259,15 +218,12 @@ class PerturbedClasses(PerturbedMinimum):
     def minima(self, statistic: Any, b: FloatArray) -> FloatArray:
         """Return the minimisers for noise vectors, shape (draws, C·D)."""
         X, codes, starts = statistic
-        root = order_root(self.noise, self.ordered)
-        b = (b - b.mean(axis=1, keepdims=True)) @ root
-        X = X.with_root(root) if isinstance(X, CodedRows) else X @ root
+        X, b = self.at_prior(X, b - b.mean(axis=1, keepdims=True))
         theta = minimise_classes(X, codes, starts, self.reg_lambda, self.tolerance, b, self.loss)
         return theta.reshape(self.draws, -1)
 
     def _lengths(self, z: FloatArray) -> tuple[float, float]:
-        x = z[: self.noise.dimension]
-        return float(self.noise.norm(x)), float(((x @ order_root(self.noise, self.ordered)) ** 2).sum())
+        return super()._lengths(z[: self.noise.dimension])
 
 
 # ---- solver ---------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear.coded import CodedRows, PackedRows, SummedRows
+from dpml.classifiers.linear.prior import Prior
 from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss, minimise
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import boundary
@@ -283,6 +284,7 @@ def release_objective(
     norm: str | OneHotNorm = "l2",
     squared_norm: float = 1.0,
     centre: Any = None,
+    prior: Prior | None = None,
     draws: int = 1,
     rng: np.random.Generator | None = None,
     secure: bool = False,
@@ -309,7 +311,9 @@ def release_objective(
     `X`, `signs`: as for `minimiser`. `tolerance` is τ. `norm`: "l2", "l1" or a `OneHotNorm`, whose ε is not used: the
     norm in which records are bounded by 1, or by its `sensitivity`. `squared_norm`: q in (0, 1]. `centre` of shape
     (D,), public or released before: λ/2 is the weight of ‖θ - centre‖². The derivation holds for it, because it changes
-    the gradient by a constant that is the same for neighbours. `secure`: secure noise, without an `rng`, for a
+    the gradient by a constant that is the same for neighbours. `prior`: a public covariance of the weights, which is
+    unrelated to those of the `centre` that are not 0. With it, q is the largest ‖R'x‖² of a record in the norm's body,
+    because a convex function is largest at a corner. `secure`: secure noise, without an `rng`, for a
     `OneHotNorm` (`release_secure_minimum`). The result has the shape (draws, D).
     """
     epsilon = check_epsilon(epsilon)
@@ -320,6 +324,10 @@ def release_objective(
         check_choice(norm, "norm", NORMS)
     X, signs = check_records(X, signs, norm, squared_norm)
     D = n_columns(X)
+    if prior is not None:
+        if not isinstance(norm, OneHotNorm):
+            raise InvalidParameter("prior", "a prior of another norm", "for a OneHotNorm")
+        squared_norm = prior.longest * norm.sensitivity**2
     spare, main = split_epsilon(epsilon, SOLVER_SHARE)
     options: dict[str, Any] = {"relation": relation, "calibration": calibration, "loss": loss}
     rate, reg_lambda = objective_noise(main, check_lambda(reg_lambda) / squared_norm, **options)
@@ -335,10 +343,12 @@ def release_objective(
     else:
         noise = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
     point = None if start is None else tuple(start.tolist())
-    perturbed = PerturbedMinimum(noise, draws, reg_lambda, tolerance, loss, point)
+    perturbed = PerturbedMinimum(noise, draws, reg_lambda, tolerance, loss, point, prior)
     if secure:
-        return release_secure_minimum(perturbed, spare, (X, signs), rng)
-    return release_minimum(perturbed, NormGamma(spare, 2 * tolerance / reg_lambda, D), (X, signs), rng)
+        theta = release_secure_minimum(perturbed, spare, (X, signs), rng)
+    else:
+        theta = release_minimum(perturbed, NormGamma(spare, 2 * tolerance / reg_lambda, D), (X, signs), rng)
+    return theta if prior is None else theta @ prior.root.T
 
 
 # ---- mechanisms -----------------------------------------------------------------------------------------------------
@@ -363,7 +373,8 @@ def release_minimum(
 class PerturbedMinimum:
     """The minimiser of J(θ) + b·θ, where b is a noise vector centred at 0.
 
-    With a `centre` c the regulariser is (λ/2)‖θ - c‖², which differs from (λ/2)‖θ‖² by -λc·θ and a constant.
+    With a `centre` c the regulariser is (λ/2)‖θ - c‖², which differs from (λ/2)‖θ‖² by -λc·θ and a constant. With a
+    `prior`, records and noise are multiplied by its root.
     """
 
     noise: Noise
@@ -372,6 +383,7 @@ class PerturbedMinimum:
     tolerance: float
     loss: Loss
     centre: tuple[float, ...] | None = None  # a tuple, because mechanisms are compared
+    prior: Prior | None = None
 
     @property
     def n_vectors(self) -> int:
@@ -380,8 +392,12 @@ class PerturbedMinimum:
 
     @property
     def stretch(self) -> float:
-        """By how much the map that the noise goes through may stretch a distance."""
-        return 1.0
+        """By how much the map that the noise goes through may stretch a distance: R's largest singular value."""
+        return 1.0 if self.prior is None else float(np.linalg.norm(self.prior.root, 2))
+
+    def at_prior(self, X: Any, b: FloatArray) -> tuple[Any, FloatArray]:
+        """Return the records and the noise times the prior's root, if there is one."""
+        return (X, b) if self.prior is None else (self.prior.of_rows(X), b @ self.prior.root)
 
     def noise_shape(self, n_columns: int) -> tuple[int, ...]:
         """Return the shape of the noise of all draws."""
@@ -394,6 +410,7 @@ class PerturbedMinimum:
     def minima(self, statistic: Any, b: FloatArray) -> FloatArray:
         """Return the minimisers for noise vectors, shape (draws, n_vectors·D)."""
         X, signs = statistic
+        X, b = self.at_prior(X, b)
         if self.centre is not None:
             b = b - self.reg_lambda * np.array(self.centre)
         return minimise(X, signs, self.reg_lambda, self.tolerance, b, self.loss)
@@ -410,11 +427,13 @@ class PerturbedMinimum:
         return boundary.Loss(pure=self.draws * self._ratio(1 / self.noise.scale, changed))
 
     def _lengths(self, z: FloatArray) -> tuple[float, float]:
-        """Return the norm of a record that belongs to the noise, and its squared Euclidean norm."""
+        """Return the norm of a record that belongs to the noise, and its squared Euclidean norm, at the prior."""
+        at_prior = z if self.prior is None else z @ self.prior.root
+        squared = float(at_prior @ at_prior)
         if isinstance(self.noise, OneHotNorm):
-            return float(self.noise.norm(z)), float(z @ z)
+            return float(self.noise.norm(z)), squared
         norm = np.abs(z).sum() if isinstance(self.noise, Laplace) else np.linalg.norm(z)
-        return float(norm), float(z @ z)
+        return float(norm), squared
 
     def _ratio(self, rate: float, changed: list[FloatArray]) -> float:
         """Return the largest log ratio, as derived in `objective_noise`, for the norms of these records."""
