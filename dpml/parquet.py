@@ -26,7 +26,7 @@ from dpml.mechanisms.private import Private, statistic
 from dpml.schema import Schema
 from dpml.schema.cells import read_frame
 
-__all__ = ["BatchTable", "BatchedTable", "ParquetTable"]
+__all__ = ["BatchTable", "ParquetTable"]
 
 MEMORY = 256 * 2**20
 # a record's numbers in a batch: as read, as floats, and twice where it is shared among its ones

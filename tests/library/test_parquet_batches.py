@@ -8,6 +8,7 @@ from test_classifiers_linear_batches import NEAR, table
 
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, LogisticRegression
+from dpml.encoding import MixedEncoding
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.parquet import BatchTable
 from dpml.schema import Schema
@@ -132,3 +133,20 @@ def test_records_of_all_partitions_are_counted():
     assert batches.shape == (4, 1)
     assert batches.counts().on.tolist() == [[1.0], [2.0]]
     assert batches.violations() == {}
+
+
+@quiet
+def test_categories_are_encoded_batch_by_batch():
+    frame, y, schema = mixed()
+    encoding = MixedEncoding(schema).set_output(transform="pandas")
+
+    def encoded():
+        for start in range(0, len(frame), 700):
+            rows = slice(start, start + 700)
+            yield encoding.fit_transform(frame[rows]).assign(label=y[rows])
+
+    batches = BatchTable(encoded, "label", encoding.encoded_schema)
+    model = LinearClassifier(1.0, random_state=0).fit(batches)
+    in_memory = LinearClassifier(1.0, schema=encoding.encoded_schema, random_state=0).fit(encoding.transform(frame), y)
+    assert model.method_ == "objective"
+    np.testing.assert_allclose(model.estimator_.coef_, in_memory.estimator_.coef_, rtol=0, atol=NEAR)
