@@ -11,6 +11,7 @@ from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, Logi
 from dpml.encoding import MixedEncoding
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.parquet import BatchTable
+from dpml.publishing import PrivPfC
 from dpml.schema import Schema
 
 quiet = pytest.mark.filterwarnings("ignore::dpml.exceptions.FactWarning")
@@ -93,6 +94,8 @@ def test_a_bad_cell_or_partition_is_refused_before_the_charge():
         model.fit(BatchTable(Parts(whole), "label", schema), y)
     with pytest.raises(InvalidParameter, match=r"`X` must be a table in memory.*Got 'BatchTable'"):
         LogisticRegression(1.0, budget=budget).fit(BatchTable(Parts(whole), "label", schema))
+    with pytest.raises(InvalidParameter, match=r"`X` must be a table in memory for PrivPfC"):
+        PrivPfC(1.0, budget=budget).fit(BatchTable(Parts(whole), "label", schema), "label")
     assert not len(budget.ledger)
 
 
@@ -112,6 +115,30 @@ def test_a_source_that_cannot_be_read_again_is_refused():
         BatchTable(lambda: [frame], "label", None)
     with pytest.raises(InvalidParameter, match="on_invalid"):
         BatchTable(lambda: [frame], "label", Schema.binary(1, ["a"]), on_invalid="drop")
+
+
+@quiet
+def test_a_function_may_yield_tables_of_other_libraries():
+    frame, y, schema = mixed()
+    frame = frame.assign(label=y)
+    expected = AutoClassifier(3.0, schema=schema, random_state=0).fit(frame.drop(columns="label"), y)
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for table_of in (polars.from_pandas, pyarrow.Table.from_pandas):
+        batches = BatchTable(lambda table_of=table_of: [table_of(frame)], "label", schema)
+        model = AutoClassifier(3.0, random_state=0).fit(batches)
+        np.testing.assert_array_equal(
+            model.predict_proba(frame[:50].drop(columns="label")),
+            expected.predict_proba(frame[:50].drop(columns="label")),
+        )
+    for wrong, name in ((None, "NoneType"), (frame, "str"), ([{"age": 1}], "dict")):
+        with pytest.raises(InvalidData, match=f"`source` yields {name}: it must yield DataFrames"):
+            AutoClassifier(3.0).fit(BatchTable(lambda wrong=wrong: wrong, "label", schema))
+    with pytest.raises(InvalidParameter, match=r"`X` must be a table in memory\. Predict"):
+        expected.predict(batches)
+    with pytest.raises(InvalidParameter, match="`label` must be a column that is no feature"):
+        BatchTable(lambda: [frame], "owner", schema)
+    with pytest.raises(InvalidData, match="X is a path or text"):
+        expected.fit("table.parquet", y)
 
 
 @quiet
