@@ -26,7 +26,7 @@ from dpml.mechanisms.private import Private, statistic
 from dpml.schema import Schema
 from dpml.schema.cells import read_frame
 
-__all__ = ["BatchTable", "BatchedTable", "ParquetTable"]
+__all__ = ["BatchTable", "ParquetTable"]
 
 MEMORY = 256 * 2**20
 # a record's numbers in a batch: as read, as floats, and twice where it is shared among its ones
@@ -56,6 +56,10 @@ class BatchedTable:
         """The schema."""
         assert self.schema is not None
         return self.schema
+
+    def _check_label(self) -> None:
+        if self.label in self.facts.feature_names:
+            raise InvalidParameter("label", self.label, "a column that is no feature of the schema")
 
     def stating(self, schema: Schema, on_invalid: str, private: bool = False) -> Self:
         """Return the table with other facts."""
@@ -257,6 +261,7 @@ class ParquetTable(BatchedTable):
             raise InvalidParameter("label", self.label, f"a column of {self.files[0]}: {_few(self._columns)}")
         self._check_columns(self.files[0], [self.label])
         self._check_columns(self.files[0], self.facts.feature_names)
+        self._check_label()
 
     @cached_property
     def files(self) -> list[Path]:
@@ -371,7 +376,8 @@ class BatchTable(BatchedTable):
             allowed = "a Dask DataFrame, or a function that returns an iterable of DataFrames"
             raise InvalidParameter("source", type(self.source).__name__, allowed)
         if not isinstance(self.schema, Schema):
-            raise InvalidParameter("schema", self.schema, "the Schema of the features")
+            raise InvalidParameter("schema", type(self.schema).__name__, "the Schema of the features")
+        self._check_label()
 
     @property
     def n_rows(self) -> int:
@@ -381,7 +387,11 @@ class BatchTable(BatchedTable):
     def _frames(self) -> Iterator[pd.DataFrame]:
         wanted = [*self.facts.feature_names, self.label]
         if not hasattr(self.source, "npartitions"):
-            for frame in self.source():
+            parts = self.source()
+            for part in parts if isinstance(parts, Iterable) else [parts]:
+                frame = read_frame(part) if hasattr(part, "columns") else part
+                if not isinstance(frame, pd.DataFrame):
+                    raise InvalidData(f"`source` yields {type(part).__name__}: it must yield DataFrames")
                 check_once(frame.columns, wanted, "a batch")
                 yield frame[wanted]
             return

@@ -12,6 +12,8 @@ from dpml._arrays import FloatArray
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.encoding import accept_any_cell
 from dpml.estimators.base import PrivateEstimator, has_exact_score
+from dpml.exceptions import InvalidParameter
+from dpml.parquet import BatchedTable
 from dpml.schema import Schema
 
 
@@ -35,6 +37,9 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     def _checked(self, X: Any) -> Any:
         """Return a table in the order of the columns that the model was fitted with."""
         check_is_fitted(self)
+        if isinstance(X, BatchedTable):
+            allowed = "a table in memory. Predict for one part of the records after the other"
+            raise InvalidParameter("X", type(X).__name__, allowed)
         X = self._ordered(X, self._schema)
         return self._schema.check_features(X, "clip" if self.release else self.on_invalid)[0]
 

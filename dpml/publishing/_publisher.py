@@ -19,6 +19,7 @@ from dpml.classifiers.grid.cells import OverTaxonomies
 from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import boundary
+from dpml.parquet import BatchedTable
 from dpml.schema import Schema, Taxonomy
 from dpml.schema.cells import read_frame
 
@@ -78,6 +79,8 @@ class Publisher(OverTaxonomies):
         Self
             The fitted estimator.
         """
+        if isinstance(frame, BatchedTable):
+            self._enter(frame)  # refuses it
         name, frame, label = _labelled(frame, label)
         super().fit(frame, label)
         # a feature may have the name already

@@ -8,6 +8,7 @@ is not a class becomes -1, and its record is dropped.
 
 import math
 import numbers
+import os
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -156,6 +157,8 @@ def read_frame(X: Any) -> Any:
     """
     if isinstance(X, (pd.DataFrame, np.ndarray, list, tuple)) or sparse.issparse(X):
         return _native(X)
+    if isinstance(X, (str, os.PathLike)):
+        raise InvalidData("X is a path or text: pass a table, or a dpml.parquet.ParquetTable for files in Parquet")
     if hasattr(X, "collect") and not hasattr(X, "shape"):
         raise InvalidData("X is a lazy table, whose records are not computed: pass X.collect()")
     # check the shape first: a lazy table has none, and reading its columns is slow

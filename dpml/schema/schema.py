@@ -761,7 +761,8 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
     """
     if schema is not None:
         if not isinstance(schema, Schema):
-            raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
+            remedy = ". The `complete` of a proposal returns one" if isinstance(schema, Proposal) else ""
+            raise InvalidSchema("schema", type(schema).__name__, f"a dpml.schema.Schema or None{remedy}")
         return schema
     X = read_frame(X)
     names: list[str] | None = None

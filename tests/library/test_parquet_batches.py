@@ -8,8 +8,10 @@ from test_classifiers_linear_batches import NEAR, table
 
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, LogisticRegression
+from dpml.encoding import MixedEncoding
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.parquet import BatchTable
+from dpml.publishing import PrivPfC
 from dpml.schema import Schema
 
 quiet = pytest.mark.filterwarnings("ignore::dpml.exceptions.FactWarning")
@@ -92,6 +94,8 @@ def test_a_bad_cell_or_partition_is_refused_before_the_charge():
         model.fit(BatchTable(Parts(whole), "label", schema), y)
     with pytest.raises(InvalidParameter, match=r"`X` must be a table in memory.*Got 'BatchTable'"):
         LogisticRegression(1.0, budget=budget).fit(BatchTable(Parts(whole), "label", schema))
+    with pytest.raises(InvalidParameter, match=r"`X` must be a table in memory for PrivPfC"):
+        PrivPfC(1.0, budget=budget).fit(BatchTable(Parts(whole), "label", schema), "label")
     assert not len(budget.ledger)
 
 
@@ -114,6 +118,30 @@ def test_a_source_that_cannot_be_read_again_is_refused():
 
 
 @quiet
+def test_a_function_may_yield_tables_of_other_libraries():
+    frame, y, schema = mixed()
+    frame = frame.assign(label=y)
+    expected = AutoClassifier(3.0, schema=schema, random_state=0).fit(frame.drop(columns="label"), y)
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for table_of in (polars.from_pandas, pyarrow.Table.from_pandas):
+        batches = BatchTable(lambda table_of=table_of: [table_of(frame)], "label", schema)
+        model = AutoClassifier(3.0, random_state=0).fit(batches)
+        np.testing.assert_array_equal(
+            model.predict_proba(frame[:50].drop(columns="label")),
+            expected.predict_proba(frame[:50].drop(columns="label")),
+        )
+    for wrong, name in ((None, "NoneType"), (frame, "str"), ([{"age": 1}], "dict")):
+        with pytest.raises(InvalidData, match=f"`source` yields {name}: it must yield DataFrames"):
+            AutoClassifier(3.0).fit(BatchTable(lambda wrong=wrong: wrong, "label", schema))
+    with pytest.raises(InvalidParameter, match=r"`X` must be a table in memory\. Predict"):
+        expected.predict(batches)
+    with pytest.raises(InvalidParameter, match="`label` must be a column that is no feature"):
+        BatchTable(lambda: [frame], "owner", schema)
+    with pytest.raises(InvalidData, match="X is a path or text"):
+        expected.fit("table.parquet", y)
+
+
+@quiet
 def test_a_release_by_partitions_clips():
     pytest.importorskip("opendp", reason="the extra release is not installed")
     frame, y, schema = mixed()
@@ -132,3 +160,20 @@ def test_records_of_all_partitions_are_counted():
     assert batches.shape == (4, 1)
     assert batches.counts().on.tolist() == [[1.0], [2.0]]
     assert batches.violations() == {}
+
+
+@quiet
+def test_categories_are_encoded_batch_by_batch():
+    frame, y, schema = mixed()
+    encoding = MixedEncoding(schema).set_output(transform="pandas")
+
+    def encoded():
+        for start in range(0, len(frame), 700):
+            rows = slice(start, start + 700)
+            yield encoding.fit_transform(frame[rows]).assign(label=y[rows])
+
+    batches = BatchTable(encoded, "label", encoding.encoded_schema)
+    model = LinearClassifier(1.0, random_state=0).fit(batches)
+    in_memory = LinearClassifier(1.0, schema=encoding.encoded_schema, random_state=0).fit(encoding.transform(frame), y)
+    assert model.method_ == "objective"
+    np.testing.assert_allclose(model.estimator_.coef_, in_memory.estimator_.coef_, rtol=0, atol=NEAR)
