@@ -1,11 +1,8 @@
 """A method looks the same on every page, and methods on one plot can be told apart without colour or by it."""
 
 import itertools
-import re
 from dataclasses import replace
-from pathlib import Path
 
-import dpml_app
 import holoviews as hv
 import pandas as pd
 import pytest
@@ -149,21 +146,6 @@ def test_every_band_has_the_one_opacity(name):
     assert {glyph.fill_alpha for glyph in samples if isinstance(glyph, Quad)} <= {BAND_ALPHA}
 
 
-def test_bands_are_drawn_in_one_place():
-    package = Path(dpml_app.__file__).parent
-    drawing = {
-        str(path.relative_to(package))
-        for path in package.rglob("*.py")
-        if re.search(r"\b(varea|VArea|hv\.Area)\(", path.read_text(encoding="utf-8"))
-    }
-    # what two densities share is no band of draws
-    drawing.remove("pages/noise/figures.py")
-    # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
-    # the audit's is the region of a claim
-    regions = {"pages/audit/figures.py", "views/roc.py"}
-    assert drawing == {"drawing/band.py", "views/curve.py", "views/rendered.py", "lessons/export.py"} | regions
-
-
 @pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
 def test_pages_views_and_exports_draw_a_method_alike(key):
     style = style_of(key)
@@ -223,12 +205,3 @@ def test_items_of_a_legend_keep_their_order_and_what_they_stand_for():
     (passed,) = p.legend[0].js_event_callbacks["legend_item_click"]
     assert passed.args["items"] == [late, first, second]
     assert passed.args["shown"] == [[lines[2]], [lines[0]], [lines[1]]]
-
-
-def test_no_rule_of_the_stylesheet_stands_twice():
-    # pasted into the middle of a selector, a block once made another rule of it
-    text = re.sub(r"/\*.*?\*/", "", (Path(dpml_app.__file__).parent / "styles.css").read_text(), flags=re.S)
-    text = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)
-    rules = [" ".join(rule.split()) for rule in re.findall(r"[^{}]+\{[^{}]*\}", text)]
-    assert [rule for rule in rules if rules.count(rule) > 1] == []
-    assert [rule for rule in rules if rule.startswith("#top nav a:hover, #top nav a:focus-visible {")] != []
