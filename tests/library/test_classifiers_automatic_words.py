@@ -186,7 +186,7 @@ def test_few_of_many_columns_are_selected_first(make):
     assert model.score(make(test), y_test) > 0.75
     parts = model.explain().set_index("part")["epsilon"]
     assert parts.sum() == pytest.approx(1.0)
-    assert parts["choice of columns"] == pytest.approx(0.05 + 0.95 / 2)
+    assert parts["choice of columns"] == pytest.approx(0.03125 + 0.96875 / 2)
     bounded = Schema.binary(WIDE, n_lower=4000, row_bound=WIDE - 1)
     assert AutoClassifier(1.0, schema=bounded, on_invalid="clip", random_state=0).fit(X, y).plan_.kind == "words"
 
