@@ -1,4 +1,4 @@
-"""Seven kinds of tables that are drawn, not downloaded, on which the default classifier is judged too.
+"""Eight kinds of tables that are drawn, not downloaded, on which the default classifier is judged too.
 
 Each is a function of a generator that returns a table, the probability of each class for each record, and the features
 that a person would state who knows the columns' units and little else.
@@ -108,6 +108,14 @@ def wide(rng: np.random.Generator, n: int) -> Drawn:
     return table, softmax(log_odds, axis=1), features
 
 
+def yes_no(rng: np.random.Generator, n: int) -> Drawn:
+    """Return 1,000 answers of yes or no, of which twelve tell the class."""
+    values = rng.integers(0, 2, size=(n, 1000))
+    table = pd.DataFrame(values, columns=[f"q{j}" for j in range(1000)])
+    effects = 0.8 * np.where(np.arange(12) % 2, 1, -1)
+    return table, _two((2 * values[:, :12] - 1) @ effects), [Feature(name) for name in table.columns]
+
+
 GENERATED: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "tails": tails,
     "whole": whole_numbers,
@@ -116,4 +124,6 @@ GENERATED: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "noise": noise,
     "one": one_of_fifty,
     "wide": wide,
+    # the place of a name in the alphabet is the seed of its table
+    "yes_no": yes_no,
 }

@@ -536,12 +536,12 @@ def test_columns_are_selected_first_where_nothing_bounds_ones():
     few = columns_plan(schema, D / n)
     assert (few.epsilon_look, few.few, few.n_features) == (0.0, True, 3)
     steps = columns_plan(schema, 1.0)
-    assert (steps.few, steps.lift, steps.epsilon_look) == (None, LEAST_LIFT, pytest.approx(0.05))
+    assert (steps.few, steps.lift, steps.epsilon_look) == (None, LEAST_LIFT, pytest.approx(0.03125))
     dear = columns_plan(schema, 0.2)
     assert dear.epsilon_look == pytest.approx(LIFT_SHARE * 0.2)
     assert dear.lift == pytest.approx(10 / (LIFT_SHARE * 0.2 * n))
     twice = columns_plan(schema, 2.0, "replace-one")
-    assert (twice.lift, twice.epsilon_look) == (LEAST_LIFT, pytest.approx(0.1))
+    assert (twice.lift, twice.epsilon_look) == (LEAST_LIFT, pytest.approx(0.0625))
     assert twice.n_features == steps.n_features
 
 

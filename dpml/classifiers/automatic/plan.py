@@ -24,7 +24,7 @@ MANY_WORDS, DENSE = 400, 0.15
 # with fewer records for each word than this, too
 RECORDS_PER_WORD = 2
 # a lift in accuracy by one column from which columns are selected first, and the nats and the most ε of its noisy test
-LEAST_LIFT, LIFT_NATS, LIFT_SHARE = 0.05, 10.0, 0.06
+LEAST_LIFT, LIFT_NATS, LIFT_SHARE = 0.08, 10.0, 0.06
 # the least share of ε that anything gets: the number of records, the look at dense tables
 LEAST_SHARE = 0.02
 # share of ε for the histograms of numbers, and for those that numbers share, in whose mass noise matters less. Both are
