@@ -11,7 +11,7 @@ from each_commit import others_in_full
 from scipy import optimize, stats
 from scipy.special import expit
 
-from dpml.audit import recorded_cost
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.classifiers.linear import (
     ClippedLogistic,
     Prior,
@@ -22,7 +22,7 @@ from dpml.classifiers.linear import (
     release_objective,
     release_output,
 )
-from dpml.classifiers.linear.perturbation import MARGIN, PerturbedMinimum, SecureMinimum
+from dpml.classifiers.linear.perturbation import MARGIN, SOLVER_SHARE, PerturbedMinimum, SecureMinimum
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, gradient, minimise
 from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidParameter, NoSecureSampler
@@ -299,6 +299,17 @@ def test_the_clipped_logistic_loss_states_probabilities():
         assert loss.log_odds(np.array([z]))[0] == pytest.approx(np.log(p / (1 - p)), abs=1e-9)
     g = np.linspace(-30, 30, 301)
     np.testing.assert_allclose(loss.log_odds(loss.score(g)), g, atol=1e-9)
+
+
+def test_the_cover_of_the_solvers_error_costs_its_share_of_epsilon():
+    X, y = ROWS[[0, 1, 3, 4]], np.array([1.0, -1.0, 1.0, -1.0])
+
+    def call(data):
+        return release_objective(*data, 0.8, 2.0, norm=NORM, loss=LOSS, rng=np.random.default_rng(0))
+
+    last = recorded_releases(call, (X, y), (np.vstack([X, ROWS[5]]), np.append(y, 1.0)))[-1]
+    # both minimisers are near to one point, so half as much would leave no room for the error
+    assert last.loss.pure == pytest.approx(SOLVER_SHARE * 0.8, rel=1e-3)
 
 
 # ---- the secure release ---------------------------------------------------------------------------------------------

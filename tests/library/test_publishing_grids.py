@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from each_commit import others_in_full
+from observing import observing
 from pet_table import SCHEMA, people
 from public_estimators import KINDS, NOT_PRIVATE, PUBLISHING
 from sklearn.base import clone
@@ -15,6 +16,7 @@ from dpml.budget import Budget
 from dpml.classifiers import DiffPC45, DiffPID3
 from dpml.classifiers.grid.cells import MOST_CELLS
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidTaxonomy, NotPrivate
+from dpml.mechanisms import ExponentialMechanism
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayes, PrivPfC, UniformGrid, grids
 from dpml.publishing.grids import (
     DISCERNIBILITY_RANGE,
@@ -226,6 +228,14 @@ def test_with_much_epsilon_the_attributes_are_the_greedy_ones(k, seed):
     columns = [("age", 0, 80), ("pet", None, None), ("owner", None, None), ("noise", -1, 1)]
     model = PPH(1e9, n_attributes=k, schema=SCHEMA, random_state=0).fit(frame, "wealth")
     assert set(model.levels_) == greedy(frame, columns, k)
+
+
+def test_choices_of_attributes_share_their_part_of_epsilon():
+    with observing() as passed:
+        PPH(1.0, n_attributes=3, shares=(0.1, 0.6, 0.3), schema=SCHEMA, random_state=0).fit(people(300), "wealth")
+    choices = passed.of(ExponentialMechanism)
+    assert [each.epsilon for each in choices] == pytest.approx([0.2] * 3)
+    assert {each.change_range for each in choices} == {1.0}
 
 
 @pytest.mark.parametrize("epsilon", [3e-17, 1e-15])

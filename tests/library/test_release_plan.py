@@ -165,6 +165,11 @@ def test_a_demonstration_run_refuses_what_does_not_pay(method, kind, told):
         )
 
 
+def test_a_release_takes_no_seed_and_reads_nothing_with_one():
+    with pytest.raises(InvalidParameter, match="random_state"):
+        Plan(SCHEMA, 1.0).run(Untouched(), Untouched(), secure=True, random_state=0)
+
+
 def test_a_method_with_a_delta_is_refused():
     plan = Plan(BINARY, 1.0, method=LogisticRegression(1.0, method="noisy-descent", delta=1e-5))
     assert [type(problem) for problem in plan.problems(secure=False)] == [BudgetExceeded]

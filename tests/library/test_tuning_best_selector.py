@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -91,6 +92,16 @@ def test_the_best_single_feature_is_what_a_stump_gets_right():
     X, y = table(n=500)
     right = max(max(((X[:, j] == v) == y).sum() for v in (0, 1)) for j in range(8))
     assert best_single_feature(contingency(X, y, 2)) == right - np.bincount(y).max()
+
+
+ONE_HOT = Schema([Feature(f"{a}={v}", block=a, exhaustive=True) for a in "abcdefgh" for v in range(9)], n_lower=20_000)
+
+
+@pytest.mark.parametrize("schema", [Schema.binary(900, n_lower=1000), Schema.binary(900, n_lower=200_000), ONE_HOT])
+def test_replace_one_plans_with_half_of_epsilon(schema):
+    one, other = plan(schema, 0.3), plan(schema, 0.6, "replace-one")
+    assert other == replace(one, epsilon_look=other.epsilon_look)
+    assert other.epsilon_look == pytest.approx(2 * one.epsilon_look)
 
 
 def test_public_decisions_leave_all_of_epsilon_to_the_model():
