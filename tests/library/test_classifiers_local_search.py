@@ -255,7 +255,7 @@ def test_numbers_are_centred_by_public_bounds(kind):
     # exactly: scores are those of weights on (age - 50)/30, flag and 1
     scores = model.decision_function(pd.DataFrame({"age": [50.0, 80.0], "flag": [0, 0]}))
     assert scores[1] - scores[0] == pytest.approx(30 * model.coef_[0, 0])
-    with pytest.raises(InvalidSchema, match="one-hot"):
+    with pytest.raises(InvalidSchema, match="MixedEncoding encodes"):
         kind(1.0, schema=Schema((Feature("job", "categorical", ("x", "y")),))).fit(pd.DataFrame({"job": ["x"]}), [0])
 
 

@@ -167,9 +167,9 @@ def wide(seed, n, rate):
 WIDE = Schema((*WORDS.features, Feature("x", "numeric", lower=0, upper=1)), n_lower=50)
 TABLE = Schema(MIXED_TABLE.features, ("no", "yes"))
 AUTOMATIC = {
-    "grid, n unknown": (0.5, TABLE, mixed_records, {}, 900, "grid"),
+    "grid, n unknown": (0.2, TABLE, mixed_records, {}, 900, "grid"),
     "weights, n unknown": (0.8, TABLE, mixed_records, {}, 600, "grid and weights"),
-    "grid, replace-one": (0.5, TABLE, mixed_records, {"relation": "replace-one"}, 600, "grid"),
+    "grid, replace-one": (0.3, TABLE, mixed_records, {"relation": "replace-one"}, 600, "grid"),
     # a release has no seed: so far from where the rule changes that its noisy number of records does not decide
     "grid, released": (0.1, TABLE, mixed_records, {"release": True}, 900, "grid"),
     "weights, released": (4.0, TABLE, mixed_records, {"release": True}, 600, "grid and weights"),
