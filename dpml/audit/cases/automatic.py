@@ -92,6 +92,8 @@ def _tables(schema: Schema, relation: str) -> list[tuple[Any, Any]]:
     ]
     if len(TABLE) == D:
         pairs += [_separated(*sizes) for sizes in LEADS]
+    elif D == WORDS:  # half of the columns lose a record of the first class and the others win one
+        pairs += [([(low, 0, 6), (np.ones(D), 1, 6)], (1 - half, 1), (half, 1))]
     if relation == "add-remove":
         pairs = [(rows, None, record) for rows, _, record in pairs]
     return [(table(rows, before), table(rows, after)) for rows, before, after in pairs]
