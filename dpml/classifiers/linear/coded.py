@@ -196,7 +196,7 @@ class PackedRows:
     bits: NDArray[np.uint8]
     numbers: FloatArray
     n_ones: int
-    dense: Callable[[NDArray, FloatArray], FloatArray]
+    dense: Callable[[FloatArray, FloatArray], FloatArray]
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -204,7 +204,8 @@ class PackedRows:
         return len(self.bits), self._rows(slice(0)).shape[1]
 
     def _rows(self, rows: slice) -> FloatArray:
-        return self.dense(np.unpackbits(self.bits[rows], axis=1, count=self.n_ones), self.numbers[rows])
+        ones = np.unpackbits(self.bits[rows], axis=1, count=self.n_ones).astype(float)
+        return self.dense(ones, self.numbers[rows])
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield a few rows at a time, at least once."""

@@ -515,7 +515,9 @@ def packed_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | 
             table[:, binary], table[:, ~binary] = ones, numbers
             table = within(table * slope + shift, -1, 1)
         table = unit_scale(table, bound, intercept=intercept)
-        return table / root if rng is None else table
+        if rng is None:
+            table /= root
+        return table
 
     return _packed(ones, numbers, n_ones, dense)
 
