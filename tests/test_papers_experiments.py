@@ -17,11 +17,12 @@ from benchmarks.papers import EXPERIMENTS, Measured
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.antonova_scaling import Stream, _coefficients, streamed_minimisers
 from benchmarks.papers.boyd import local_bounds, smooth_bound
+from benchmarks.papers.splits import Found, runs
 from benchmarks.papers.su import expected_correct, three_classes
 from benchmarks.papers.zafarani_clifton import folds, generated
 from dpml.classifiers.linear import minimiser
 from dpml.classifiers.linear.functional import taylor_coefficients
-from dpml.datasets import READERS
+from dpml.datasets import READERS, load
 from dpml.exceptions import DataNotFound
 from dpml.studies import non_private_mixed_nb
 
@@ -47,6 +48,28 @@ def test_each_experiment_runs_with_one_draw_on_small_tables(paper, item, small_t
         assert row.setting
         assert not np.isnan(row.ours)
         assert row.runs >= 1
+
+
+@pytest.mark.parametrize(("name", "splits"), [("newsgroup1", 3), ("xwindows", 1)])
+def test_runs_draw_their_own_split_unless_the_file_states_one(name, splits, small_tables):
+    parts, data = [part for part, _ in runs(name, 3, 0)], load(name)
+    assert len({np.asarray(part.X_test.sum(axis=0)).tobytes() for part in parts}) == splits
+    for part in parts:
+        assert (len(part.y_train), len(part.y_test)) == (len(data.y_train), len(data.y_test))
+        assert part.X_train.sum() + part.X_test.sum() == data.X_train.sum() + data.X_test.sum()
+
+
+def test_models_of_a_run_count_once_and_gains_are_paired():
+    found = Found()
+    for hard in (0.0, 0.2):
+        found.add("a", [0.5 + hard, 0.7 + hard])
+        found.add("b", [0.4 + hard, 0.6 + hard])
+    row = found.row("a")
+    assert row.runs == 2
+    assert (row.ours, row.standard_error) == pytest.approx((70, 10))
+    gain = found.gain("a over b", "a", "b")
+    assert (gain.ours, gain.standard_error) == pytest.approx((10, 0), abs=1e-9)
+    assert found.best("ab") == "a"
 
 
 @pytest.mark.data

@@ -42,7 +42,8 @@ def measured(setting: str, paper: float | None, values: Any) -> Measured:
     Measured(setting='coin', paper=0.5, ours=0.5, standard_error=0.5, runs=2)
     """
     runs = np.atleast_1d(np.asarray(values, dtype=float))
-    error = float(runs.std(ddof=1) / math.sqrt(len(runs))) if len(runs) > 1 else math.nan
+    # rounded, so that equal runs have no error of 1e-15
+    error = round(float(runs.std(ddof=1)) / math.sqrt(len(runs)), 12) if len(runs) > 1 else math.nan
     return Measured(setting, paper, float(runs.mean()), error, len(runs))
 
 
