@@ -50,6 +50,8 @@ RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "without BINS_SHARE": {(plan, "BINS_SHARE"): 0.0},
     "without ENOUGH": {(plan, "ENOUGH"): 1e-9},
     "weights later": {(plan, "ENOUGH"): 20},
+    "without ENOUGH_FOR_LARGE": {(plan, "ENOUGH_FOR_LARGE"): 0},
+    "without FEWEST_GROUPS": {(layout, "FEWEST_GROUPS"): math.inf},
     "without SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.0},
     "twice SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.4},
     "without MOST_FOR_GRID": {(plan, "MOST_FOR_GRID"): math.inf},

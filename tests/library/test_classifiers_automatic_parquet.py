@@ -87,6 +87,7 @@ CASES = {
     "few words": (words(70), 9.0, {}, "words"),
     "many words": (words(450, 0.02), 5.0, {}, "words"),
     "dense": (words(70, 0.2), 5.0, {}, "grid and weights"),
+    "columns": (words(450, 0.2), 1.0, {}, "grid and weights"),
 }
 quiet = pytest.mark.filterwarnings("ignore::dpml.exceptions.FactWarning")
 
@@ -147,7 +148,7 @@ def test_a_table_without_records_is_one_too(case, tmp_path):
 
 @quiet
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("case", ["grid", "weights", "three classes, counts", "words", "dense"])
+@pytest.mark.parametrize("case", ["grid", "weights", "three classes, counts", "words", "dense", "columns"])
 def test_a_record_of_files_changes_a_fit_by_what_is_charged(case, relation, tmp_path):
     (table, y, schema), epsilon, _, _ = CASES[case]
     # the last record is absent from the other files, or replaced by another
