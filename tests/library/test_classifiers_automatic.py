@@ -42,6 +42,7 @@ from dpml.classifiers.automatic.plan import (
     ENOUGH,
     ENOUGH_FOR_CLASSES,
     ENOUGH_FOR_LARGE,
+    ENOUGH_FOR_PUBLIC,
     FEW_RECORDS,
     LEAST_LIFT,
     LIFT_SHARE,
@@ -403,10 +404,7 @@ def test_the_rule_counts_records_for_each_weight():
     grid, alone, both = ("none", True), ("weights", False), ("weights", True)
     # four attributes of four weights
     edge = ENOUGH * 16 / 1000
-    assert [chosen(e) for e in (0.99 * edge, edge)] == [grid, both]
-    # the grid's share falls to the one that it tends to
-    assert default_plan(schema, edge).grid_share == pytest.approx(1.5 * SMALL_SHARE)
-    assert default_plan(schema, edge, 1e6).grid_share == pytest.approx(SMALL_SHARE, rel=1e-3)
+    assert [chosen(e) for e in (edge, 1.01 * edge)] == [grid, both]
     assert chosen(1.5 * edge, relation="replace-one") == grid
     assert chosen(1.01 * edge, 500) == grid
     three, few, edge = replace(schema, classes=(0, 1, 2)), FEW_RECORDS / 1000, ENOUGH_FOR_CLASSES * 16 / 1000
@@ -502,11 +500,15 @@ def test_public_bins_of_two_classes_get_six_groups_under_noise():
     schema = Schema(features, (0, 1), n_lower=1000)
     edge = RECORDS_PER_WEIGHT * 21
     assert [sizes(edge + k, schema) for k in (-1, 1)] == [{6}, {8}]
-    assert sizes(ENOUGH * 15, schema) == {6}
-    assert default_plan(schema, (ENOUGH * 15 - 1) / 1000).addition == "none"
+    first = ENOUGH_FOR_PUBLIC * 15
+    assert sizes(first, schema) == {6}
+    assert default_plan(schema, (first - 1) / 1000).addition == "none"
+    # the grid's share falls to the one that it tends to
+    assert default_plan(schema, first / 1000).grid_share == pytest.approx(1.5 * SMALL_SHARE)
+    assert default_plan(schema, 0.01, 1e5).grid_share == pytest.approx(SMALL_SHARE, rel=0.02)
     # domains of both signs have eight groups or two to four
     signed = Schema([replace(each, lower=-8) for each in features], (0, 1), n_lower=1000)
-    assert sizes(ENOUGH * 21 + 1, signed) == {8}
+    assert sizes(ENOUGH_FOR_PUBLIC * 21 + 1, signed) == {8}
 
 
 def test_categories_with_far_more_weights_are_left_to_the_grid():

@@ -30,9 +30,9 @@ LEAST_SHARE = 0.02
 # share of ε for the histograms of numbers, and for those that numbers share, in whose mass noise matters less. Both are
 # worth it under the same condition
 BINS_SHARE, SHARED_BINS_SHARE = 0.1, 0.05
-# of two classes, weights are learned from this many records times ε per weight, from more with numbers that share a
-# histogram, and of large attributes too from so many
-ENOUGH, ENOUGH_FOR_SHARED, ENOUGH_FOR_LARGE = 9, 10, 300
+# of two classes, weights are learned from this many records times ε per weight, with numbers in public bins from fewer,
+# and of large attributes too from so many
+ENOUGH, ENOUGH_FOR_PUBLIC, ENOUGH_FOR_LARGE = 10, 9, 300
 # the share of the grid beside them where there are far more, and the most ε that it gets, because a finer grid has
 # cells of a few records each
 SMALL_SHARE, MOST_FOR_GRID = 0.2, 0.3
@@ -173,10 +173,11 @@ def default_plan(
 
     - Below `ENOUGH`, the plan is a grid (the selection of PrivPfC), which shows the joint effect of few attributes.
     - From there on, it has weights of all attributes and of the grid's prediction, because weights alone ignore
-      attributes that act together. The grid's share falls from 1.5 times `SMALL_SHARE` to it. With numbers that share
-      a histogram, it falls from 1 at `ENOUGH_FOR_SHARED`, with the fourth power of that number. Weights start at the
-      same part of the grid's prediction, because the rest of it may be noise. If their share of ε is below the one that
-      they tend to, or the grid is trusted more, the regulariser is stronger by the same factor.
+      attributes that act together. The grid's share is first 1, and falls to `SMALL_SHARE` with the fourth power of
+      that number. With numbers in public bins, weights begin at `ENOUGH_FOR_PUBLIC`, and the share falls from 1.5 times
+      `SMALL_SHARE`: a grid separates fewer of their values. Weights start at the same part of the grid's prediction,
+      because the rest of it may be noise. If their share of ε is below the one that they tend to, or the grid is
+      trusted more, the regulariser is stronger by the same factor.
     - Public bins are coarser if these leave fewer than `RECORDS_PER_WEIGHT`, with six groups at least. Categories with
       far more weights than others (`Layout.levels`) have none below `ENOUGH_FOR_LARGE`: each weight adds to the noise
       of all, and the grid may still select them.
@@ -222,11 +223,11 @@ def default_plan(
     trust = reg_factor = 1.0
     gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
     each *= max(gain, 1.0)
-    enough = ENOUGH if least_numbers == 1 else ENOUGH_FOR_SHARED
-    if C == 2 and each >= enough:
-        trust = SMALL_SHARE * (1 + 0.5 * (enough / each) ** 2)
-        if least_numbers > 1:
-            trust = SMALL_SHARE + (1 - SMALL_SHARE) * (enough / each) ** 4
+    public = bool(layout.numbers) and not n_cells
+    if C == 2 and each >= (ENOUGH_FOR_PUBLIC if public else ENOUGH):
+        trust = SMALL_SHARE + (1 - SMALL_SHARE) * (ENOUGH / each) ** 4
+        if public:
+            trust = SMALL_SHARE * (1 + 0.5 * (ENOUGH_FOR_PUBLIC / each) ** 2)
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
         if 1 - grid_share >= LEAST_SHARE:
             pulled = max(grid_share, min(trust, 0.5))
