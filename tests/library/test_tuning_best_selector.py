@@ -8,12 +8,14 @@ from functools import partial
 import numpy as np
 import pytest
 from binary_tables import told_by_some
+from observing import observing
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     TopSelector,
@@ -102,6 +104,17 @@ def test_replace_one_plans_with_half_of_epsilon(schema):
     one, other = plan(schema, 0.3), plan(schema, 0.6, "replace-one")
     assert other == replace(one, epsilon_look=other.epsilon_look)
     assert other.epsilon_look == pytest.approx(2 * one.epsilon_look)
+
+
+@pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])
+@pytest.mark.parametrize(("schema", "unit"), [(Schema.binary(900, n_lower=1000), 1), (ONE_HOT, planning.OF)])
+def test_the_noise_of_a_look_is_for_the_change_by_a_record(schema, unit, relation, factor):
+    X, codes = np.eye(schema.n_features)[:20], np.arange(20) % 2
+    options = {"relation": relation, "rng": np.random.default_rng(0)}
+    with observing() as passed:
+        choice = planning.choose_features(X, codes, schema, 3.0, **options)
+    look = passed.of(PermuteAndFlip)[0]
+    assert look.scale * choice.plan.epsilon_look == pytest.approx(unit * factor)
 
 
 def test_public_decisions_leave_all_of_epsilon_to_the_model():
