@@ -342,8 +342,10 @@ def test_cut_points_share_the_mass_and_refine():
 
 
 def test_regulariser_follows_the_noise_of_the_relation():
-    of = partial(started_lambda, 0.5, OneHotNorm(1.0, (3, 4)), deviations=2.0)
-    assert of(relation="replace-one") == pytest.approx(2 * of(relation="add-remove"))
+    of = partial(started_lambda, 0.5, OneHotNorm(1.0, (3, 4), sensitivity=1.5), deviations=2.0)
+    noise = OneHotNorm(0.5, (3, 4), sensitivity=1.5)
+    assert of(relation="add-remove") == pytest.approx(2 * noise.deviation)
+    assert of(relation="replace-one") == pytest.approx(4 * noise.deviation)
 
 
 def test_margins_of_cells_stay_within_the_bound_of_a_record():

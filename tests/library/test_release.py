@@ -111,7 +111,7 @@ def test_checks_have_an_order_and_charge_nothing(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp", None)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     budget = Budget(1.0)
-    no_table = "4711"
+    no_table = 4711
     model = BernoulliNB(-1.0, release=True, random_state=0, budget=budget)
     for change, error, text in [
         ({}, InvalidParameter, "epsilon"),

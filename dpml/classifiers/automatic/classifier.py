@@ -37,7 +37,6 @@ from dpml.counts import FACTOR
 from dpml.estimators.base import CheckedTable, warn
 from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.exceptions import InvalidData, InvalidParameter, shown
-from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.parquet import BatchedTable, parts_of
@@ -441,10 +440,10 @@ def _record_number(
     assert schema.n_lower is not None
     if schema.n_lower > 1:
         return float(schema.n_lower), epsilon
-    mechanism = Laplace(epsilon * LEAST_SHARE, 1)
-    noisy = float(Source(**noise).counts(repeated(number_of(codes), 1), mechanism.epsilon, 1)[0])
-    least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
-    return float(min(least, 2**53)), rest_of(epsilon, epsilon * LEAST_SHARE)
+    share = epsilon * LEAST_SHARE
+    noisy = float(Source(**noise).counts(repeated(number_of(codes), 1), share, 1)[0])
+    least = max(math.floor(noisy - LOWERED / share), 1)
+    return float(min(least, 2**53)), rest_of(epsilon, share)
 
 
 def _warn_equal(schema: Schema, plan: Plan) -> None:
