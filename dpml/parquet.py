@@ -8,7 +8,8 @@ So the statistics equal those in memory bit for bit, in all batches, and so do a
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -161,6 +162,9 @@ class BatchedTable:
         """Yield a batch without records, so that there is at least one, and then `batches`."""
         nothing = pd.DataFrame(np.zeros((0, self.facts.n_features)), columns=self.facts.feature_names)
         return chain([self.facts.check_table(nothing, np.zeros(0))[:2]], self.batches(on_invalid=on_invalid))
+
+    def read_again(self) -> None:
+        """Check that another pass gives the same records in the same order, where that is not certain."""
 
     def codes(self) -> NDArray[np.intp]:
         """Check all records, and return their classes as 0, ..., C-1. They are private.
@@ -326,7 +330,7 @@ class BatchTable(BatchedTable):
     source : Dask DataFrame, or callable
         A Dask DataFrame with a column of labels, or a function without arguments that returns an iterable of pandas
         DataFrames. Each pass over the table computes the partitions or calls the function, and must give the same
-        records.
+        records in the same order. A fit reads twice before it charges its budget, and compares all passes.
     label : str
         The column with the classes.
     schema : Schema
@@ -343,7 +347,7 @@ class BatchTable(BatchedTable):
     InvalidParameter
         If a parameter is not allowed.
     InvalidData
-        If a column is missing, or a partition cannot be computed.
+        If a column is missing, a partition cannot be computed, or a pass gives other records than the first one.
 
     See Also
     --------
@@ -369,6 +373,8 @@ class BatchTable(BatchedTable):
     on_invalid: str = "raise"
     memory: int = MEMORY
     private: bool = False
+    # of the columns that a pass reads: the digest of their first pass
+    _first: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self):
         super().__post_init__()
@@ -384,8 +390,26 @@ class BatchTable(BatchedTable):
         """The number of records. It is private unless the schema states it."""
         return sum(map(len, self._frames()))
 
+    def read_again(self) -> None:
+        """Check that another pass gives the same records in the same order, with a first one if there was none."""
+        for _ in range(1 if self._first else 2):
+            for _ in self._frames():
+                pass
+
     def _frames(self) -> Iterator[pd.DataFrame]:
         wanted = [*self.facts.feature_names, self.label]
+        n, digest = 0, 0
+        for frame in self._read(wanted):
+            digest = (digest + _digest(frame, n)) % 2**64
+            n += len(frame)
+            yield frame
+        if self._first.setdefault(tuple(wanted), digest) != digest:
+            raise InvalidData(
+                "`source` gave other records, or another order, when it was read again. Sort it, or write it to "
+                "Parquet files once and pass a ParquetTable"
+            )
+
+    def _read(self, wanted: list[str]) -> Iterator[pd.DataFrame]:
         if not hasattr(self.source, "npartitions"):
             parts = self.source()
             for part in parts if isinstance(parts, Iterable) else [parts]:
@@ -411,6 +435,16 @@ class BatchTable(BatchedTable):
 
     def _split(self, batch: Any) -> tuple[Any, Any]:
         return batch[self.facts.feature_names], batch[self.label]
+
+
+def _digest(frame: pd.DataFrame, start: int) -> int:
+    """Return a sum over records of a hash of cells and position, the same in parts of any size."""
+    rows = np.zeros(len(frame), dtype=np.uint64)
+    for name in frame.columns:
+        with suppress(Exception):  # a cell without a hash or a text. Other columns still show what changed
+            rows = 31 * rows + pd.util.hash_pandas_object(frame[name], index=False).to_numpy()
+    position = np.arange(start, start + len(frame), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return int(((rows ^ position) * np.uint64(0xBF58476D1CE4E5B9)).sum())
 
 
 def check_once(columns: Iterable, wanted: Sequence[str], where: Any) -> None:

@@ -320,6 +320,7 @@ class PrivateEstimator(BaseEstimator):
             _warn_clipped(for_study(_violations(schema, Private(X), y), self.release, "what clipping changes"))
         if isinstance(X, BatchedTable):
             codes, checked_schema = X.codes(), schema
+            X.read_again()
         else:
             X, codes, checked_schema = schema.check_table(X, y, on_invalid)
         if not self.release:

@@ -49,14 +49,19 @@ def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) ->
     --------
     PrivateEstimator : Base of all private estimators.
     """
+    steps = _steps(model)
+    if any(getattr(step, "release", False) for step in steps):
+        for step in steps:
+            if getattr(step, "on_invalid", "clip") == "raise" and not hasattr(step, "release"):
+                raise NotPrivate(f"an error of {type(step).__name__} depends on a record: pass on_invalid='clip'")
+    return [step for step in steps if _spends(step, needed)]
+
+
+def _steps(model: Any) -> list[Any]:
+    """Return the steps of a Pipeline and of those in it, or else the estimator."""
     if isinstance(model, Pipeline):
-        steps = [step for _, step in model.steps]
-        if any(getattr(step, "release", False) for step in steps):
-            for step in steps:
-                if getattr(step, "on_invalid", "clip") == "raise" and not hasattr(step, "release"):
-                    raise NotPrivate(f"an error of {type(step).__name__} depends on a record: pass on_invalid='clip'")
-        return [part for _, step in model.steps for part in spending_steps(step, needed)]
-    return [model] if _spends(model, needed) else []
+        return [part for _, step in model.steps for part in _steps(step)]
+    return [model]
 
 
 def _spends(step: Any, needed: Sequence[str]) -> bool:

@@ -177,3 +177,47 @@ def test_categories_are_encoded_batch_by_batch():
     in_memory = LinearClassifier(1.0, schema=encoding.encoded_schema, random_state=0).fit(encoding.transform(frame), y)
     assert model.method_ == "objective"
     np.testing.assert_allclose(model.estimator_.coef_, in_memory.estimator_.coef_, rtol=0, atol=NEAR)
+
+
+def moving(frame, change):
+    """Return a function that gives other records, or another order, at each call."""
+    calls = []
+
+    def parts():
+        calls.append(None)
+        return change(frame, len(calls))
+
+    return parts
+
+
+MOVING = {
+    "order": lambda frame, k: [frame.iloc[k:], frame.iloc[:k]],
+    "fewer": lambda frame, k: [frame.iloc[: len(frame) - k]],
+    "one cell": lambda frame, k: [frame.assign(w7=np.where(frame.index == k, 1 - frame["w7"], frame["w7"]))],
+}
+
+
+@quiet
+@pytest.mark.parametrize("release", [False, True])
+@pytest.mark.parametrize("kind", [AutoClassifier, LinearClassifier, BernoulliNB])
+@pytest.mark.parametrize("change", [*MOVING, "iterator"])
+def test_a_source_that_changes_is_refused_before_the_charge(change, kind, release):
+    if release:
+        pytest.importorskip("opendp")
+    X, y, schema = words()
+    frame, once = X.assign(y=y), iter([X.assign(y=y)])
+    source = (lambda: once) if change == "iterator" else moving(frame, MOVING[change])
+    budget = Budget(2.0)
+    model = kind(2.0, schema=schema, release=release, budget=budget, random_state=None if release else 0)
+    with pytest.raises(InvalidData, match="gave other records, or another order"):
+        model.fit(BatchTable(source, "y", schema))
+    assert budget.spent == 0
+
+
+def test_other_parts_of_the_same_records_are_the_same_table():
+    X, y, schema = words()
+    frame = X.assign(y=y, w1=pd.Series([None, b"\xff", object(), 1.5] * (len(X) // 4), dtype=object))
+    source = moving(frame, lambda frame, k: [frame.iloc[: 100 * k], frame.iloc[100 * k :]])
+    table = BatchTable(source, "y", schema, on_invalid="clip")
+    assert table.n_rows == table.n_rows == len(frame)
+    table.read_again()

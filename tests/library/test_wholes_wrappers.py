@@ -166,6 +166,9 @@ def test_an_encoding_that_raises_for_a_record_is_no_step_of_a_release():
     pipeline = make_pipeline(MixedEncoding(BITS), BernoulliNB(1.0, schema=BITS, release=True))
     with pytest.raises(NotPrivate, match="pass on_invalid='clip'"):
         spending_steps(pipeline)
+    for nested in (make_pipeline(pipeline[0], make_pipeline(pipeline[-1])), make_pipeline(make_pipeline(*pipeline))):
+        with pytest.raises(NotPrivate, match="depends on a record"):
+            spending_steps(nested)
     assert spending_steps(pipeline.set_params(mixedencoding__on_invalid="clip")) == [pipeline[-1]]
     assert spending_steps(make_pipeline(MixedEncoding(BITS), BernoulliNB(1.0, schema=BITS)))
 

@@ -188,7 +188,7 @@ def release_classes(
     spare, main = split_epsilon(epsilon, SOLVER_SHARE)
     rate, reg_lambda = objective_noise(main, check_lambda(reg_lambda) / q, relation=relation, loss=loss)
     reg_lambda *= q
-    tolerance = reachable(tolerance, n_classes * (D + 40) / rate, reg_lambda, loss)
+    tolerance = reachable(tolerance, n_classes * prior.stretch * (D + 40) / rate, reg_lambda, loss)
     noise = replace(norm, epsilon=rate)
     perturbed = PerturbedClasses(noise, draws, reg_lambda, tolerance, loss, prior=prior)
     if secure:

@@ -336,7 +336,8 @@ def release_objective(
     if start is not None and (start.shape != (D,) or not np.isfinite(start).all()):
         raise InvalidParameter("centre", start.shape, f"finite, of shape ({D},)")
     pulled = 0.0 if start is None else reg_lambda * float(np.linalg.norm(start))
-    tolerance = reachable(tolerance, (D + 40) / rate + pulled, reg_lambda, loss)
+    stretch = 1.0 if prior is None else prior.stretch
+    tolerance = reachable(tolerance, stretch * (D + 40) / rate + pulled, reg_lambda, loss)
     noise: Noise
     if isinstance(norm, OneHotNorm):
         noise = replace(norm, epsilon=rate)
@@ -393,7 +394,7 @@ class PerturbedMinimum:
     @property
     def stretch(self) -> float:
         """By how much the map that the noise goes through may stretch a distance: R's largest singular value."""
-        return 1.0 if self.prior is None else float(np.linalg.norm(self.prior.root, 2))
+        return 1.0 if self.prior is None else self.prior.stretch
 
     def at_prior(self, X: Any, b: FloatArray) -> tuple[Any, FloatArray]:
         """Return the records and the noise times the prior's root, if there is one."""

@@ -63,6 +63,11 @@ class Prior:
             covariance[part, part] = own * (d / USUAL_SIZE * (d - 1) / np.trace(own) if self.by_size else 1.0)
         return np.asarray(np.linalg.cholesky(covariance), dtype=float)
 
+    @cached_property
+    def stretch(self) -> float:
+        """R's largest singular value: by how much it may stretch a vector of noise."""
+        return float(np.linalg.norm(self.root, 2))
+
     @property
     def longest(self) -> float:
         """The largest ‖R'x‖² of a one-hot record: that of its corners, with all scalars 1."""

@@ -422,6 +422,7 @@ class BernoulliNB(PosteriorNB):
         if records.on_invalid == "raise":
             for _ in records.batches():  # what is not valid is refused before the charge
                 pass
+        records.read_again()
         return self._checked_table(records, None, schema, True, as_generator(self.random_state))
 
     def _check_parameters(self) -> None:
