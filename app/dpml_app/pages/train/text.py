@@ -12,8 +12,8 @@ from dpml_app.text.phrases import about_data, percent
 CAPTIONS = {
     "methods": (
         "Each method on the test records: dots are means over runs, bars cover 90% of runs, and grey ticks "
-        "are the same method without noise. Struck through: the claim is violated, and the actual ε is shown "
-        "(∞: not private)."
+        "are the same method without noise (AutoClassifier: the best of several settings). Struck through: "
+        "the claim is violated, and the actual ε is shown (∞: not private)."
     ),
     "accuracy": (
         "Means over runs, with bands that cover 90% of runs. Short dashes: the claim is violated, and the "
