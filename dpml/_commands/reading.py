@@ -35,7 +35,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="[COLUMN=]TEXT",
         help="text of a missing value, in all columns or in one. COLUMN= means empty cells only. Repeatable "
-        "(default: NA, N/A, NaN, null, None and ?, except categories of SCHEMA)",
+        "(default: NA, N/A, #N/A, NaN, null, None and ?, except categories of SCHEMA)",
     )
     reading.add_argument(
         "--column",

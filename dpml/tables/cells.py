@@ -18,6 +18,8 @@ UNIT = rf"%|{CURRENCIES}|[^\W\d_]{{1,4}}[²³]?"
 # letters that follow a number at once, and what they multiply it by
 FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "mn": 1e6, "Mrd": 1e9, "bn": 1e9}
 PERCENT = "%"
+# whole numbers are exact below it
+EXACT = 2.0**53
 
 
 class NumberReader:
@@ -184,7 +186,9 @@ def date_parts(texts: pd.Series, form: str, *, as_text: bool = False) -> pd.Data
 
 # ---- missing values ------------------------------------------------------------------------------------------------
 
-CODES = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
+# pandas' default codes in any case, without "na", "none" and "NONE", which are rather words of a category
+CODES = frozenset({"", "?", "#N/A N/A", "NA", "N/A", "N/a", "n/a", "#N/A", "#n/a", "#NA", "<NA>", "<na>", "None"})
+CODES |= {"NaN", "NAN", "nan", "-NaN", "-nan", "NULL", "Null", "null", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 # those that a person may have meant as a category
 WORDS = CODES - {"", "?"}
 

@@ -29,7 +29,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpml.exceptions import InvalidParameter, TableEmpty, TableRagged, TableTooLarge, TableUnreadable
-from dpml.tables.cells import FACTORS, PERCENT, MissingCodes, NumberReader, date_formats
+from dpml.tables.cells import EXACT, MissingCodes, NumberReader, date_formats
 from dpml.tables.detection import (
     BLOCK,
     COMMENT,
@@ -58,11 +58,13 @@ from dpml.tables.reading import (
     Questions,
     Reading,
     TableReading,
+    are_codes,
     ask_about_columns,
     check_kinds,
     end_notes,
     in_lower_case,
     is_often,
+    mixes_units,
 )
 from dpml.tables.text_format import (
     DELIMITERS,
@@ -78,8 +80,8 @@ from dpml.tables.text_format import (
 
 # ---- simulation ----------------------------------------------------------------------------------------------------
 
-EXACT = 2.0**53
-# a column is one of numbers where `MOST_NUMBERS` of at least so many values are, and so few different ones are not
+# a column is one of numbers where `MOST_NUMBERS` of at least so many values are, and so few different ones are not, or
+# where it has more different numbers than that and all others are one or two codes without a digit
 FEWEST_VALUES = 20
 MOST_OTHERS = 10
 # lines from which the format is detected
@@ -131,15 +133,15 @@ class _Column:
 
     def end(self) -> None:
         """Decide whether it is a column of numbers."""
-        units = {unit for unit in self.units if unit}
         self.numbers = self.values - self.others.total()
         if self.kind is not None:
             return
         if self.others:
-            self.text = self.text or self.values < FEWEST_VALUES or self.numbers < MOST_NUMBERS * self.values
-        self.text = self.text or len(units) > 1 or bool(self.long)
-        if "" in self.units and units & {*FACTORS, PERCENT}:
-            self.text = True
+            different = len(self.cells.counts) - len(self.others)
+            codes = self.codes.schema is None and different > MOST_OTHERS and are_codes(self.others, self.values)
+            most = self.numbers >= MOST_NUMBERS * self.values or codes
+            self.text = self.text or self.values < FEWEST_VALUES or not most
+        self.text = self.text or mixes_units(self.units) or bool(self.long)
 
     @property
     def dtype(self) -> type:

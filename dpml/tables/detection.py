@@ -14,7 +14,7 @@ from charset_normalizer import from_bytes
 
 from dpml.exceptions import InvalidParameter, TableEmpty, TableUnreadable
 from dpml.tables.cells import CODES, CURRENCIES, UNIT, NumberReader, date_formats
-from dpml.tables.reading import Questions, Reading
+from dpml.tables.reading import Questions, Reading, are_few
 from dpml.tables.text_format import (
     DECIMALS,
     DELIMITERS,
@@ -319,8 +319,9 @@ def looks_like_a_record(names: Sequence[str], rows: Sequence[Sequence[str]], rea
         cells = [row[place] for row in rows if place < len(row) and row[place] not in CODES]
         if not cells or name in CODES:
             continue
-        share = sum(reader.read(cell) is not None for cell in cells) / len(cells)
-        if share >= MOST_NUMBERS:
+        others = Counter(cell for cell in cells if reader.read(cell) is None)
+        numeric = len(cells) - others.total() >= MOST_NUMBERS * len(cells)
+        if numeric or (are_few(others, len(cells)) and reader.read(name) is not None):
             if reader.read(name) is None:
                 return False
             numbers += 1
@@ -637,7 +638,8 @@ def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | 
 
 def _are_numbers(cells: Collection[str]) -> bool:
     present = [cell for cell in cells if cell not in CODES]
-    return sum(NUMBER_LIKE.fullmatch(cell) is not None for cell in present) >= MOST_NUMBERS * len(present)
+    others = {cell: 1 for cell in present if NUMBER_LIKE.fullmatch(cell) is None}
+    return len(present) - len(others) >= MOST_NUMBERS * len(present) or are_few(others, len(present))
 
 
 def _beside_groups(cells: Collection[str]) -> bool:

@@ -19,6 +19,7 @@ import pandas as pd
 from dpml.exceptions import InvalidParameter, TableAmbiguous, TableNames
 from dpml.tables.cells import (
     DATE_FORMATS,
+    EXACT,
     FACTORS,
     PERCENT,
     REASONS,
@@ -43,6 +44,7 @@ QUESTIONS = (
     "numbers",
     "units",
     "digits",
+    "codes",
     "missing",
     "sentinels",
     "twins",
@@ -438,6 +440,8 @@ FEWEST, LEAST_SHARE = 5, 0.01
 SENTINELS = frozenset(sign * number for sign in (-1, 1) for number in (99, 999, 9999, 99999, 999999, 99.9, 999.9))
 NEGATIVE_SENTINELS = frozenset({-1.0, -9.0, -8.0})
 SHOWN = 3
+# different texts beside numbers that raise a question
+MOST_TEXTS = 2
 
 
 class CellCounts:
@@ -482,8 +486,8 @@ def ask_about_columns(
             _ask_about_units(column, counted, reader, questions, few)
             _ask_about_digits(column, questions)
             _ask_about_dates(column, questions)
-        if codes.schema is None and not stated:
-            _ask_about_identifier(column, counted, reader, questions)
+        if codes.schema is None and not stated and not _ask_about_identifier(column, counted, reader, questions):
+            _ask_about_codes(column, counted, reader, questions)
         if not codes.is_stated(column.name) and (codes.schema is None or column.name in codes.features):
             _ask_about_sentinels(column, counted, codes, reader, questions)
         if not stated:
@@ -568,7 +572,8 @@ def _ask_about_dates(column: ColumnReading, questions: Questions) -> None:
     questions.ask("dates", (column.name,), text, readings)
 
 
-def _ask_about_identifier(column: ColumnReading, cells: CellCounts, reader: NumberReader, questions: Questions) -> None:
+def _ask_about_identifier(column: ColumnReading, cells: CellCounts, reader: NumberReader, questions: Questions) -> bool:
+    """Ask about a column that looks like an identifier, and return whether it does."""
     # the different cells in the order of the file, which are all cells where none occurs twice
     texts = list(cells.counts)
     if column.kind == NUMBER:
@@ -579,12 +584,46 @@ def _ask_about_identifier(column: ColumnReading, cells: CellCounts, reader: Numb
     different = len(texts) == cells.number
     reason = identifier_reason(column.name, values if different else None)
     if reason is None or is_code(len(texts), cells.number):
-        return
+        return False
     readings = [
         Reading("keep it", {"columns": {column.name: column.kind}}),
         Reading("leave it out, as an identifier", {"columns": {column.name: IGNORE}}),
     ]
     questions.ask("identifiers", (column.name,), f"{column.name}: {REASONS[reason]}.", readings)
+    return True
+
+
+def are_few(others: Mapping[str, int], values: int) -> bool:
+    """Return whether one or two different texts, and at most half of the values, are all that is no number."""
+    return 0 < len(others) <= MOST_TEXTS and 2 * sum(others.values()) <= values
+
+
+def are_codes(others: Mapping[str, int], values: int) -> bool:
+    """Return whether few texts without a digit are all that is no number. "90+" has a value."""
+    return are_few(others, values) and not any(letter.isdigit() for text in others for letter in text)
+
+
+def mixes_units(units: Collection[str]) -> bool:
+    """Return whether numbers with these units, "" for none, cannot be compared."""
+    named = {unit for unit in units if unit}
+    return len(named) > 1 or ("" in units and bool(named & {*FACTORS, PERCENT}))
+
+
+def _ask_about_codes(column: ColumnReading, cells: CellCounts, reader: NumberReader, questions: Questions) -> None:
+    """Ask whether one or two texts among numbers stand for a missing value."""
+    others = column.others
+    if not are_few(others, column.values) or any(map(reader.code, others)):
+        return
+    read = [number for number in map(reader.read, cells.counts) if number is not None]
+    if len(read) < 2 or mixes_units({unit for _number, unit in read}) or any(abs(n) >= EXACT for n, _unit in read):
+        return
+    often = ", ".join(f"{text!r} ({others[text]:,} of {column.values:,} values)" for text in sorted(others))
+    readings = [
+        Reading("they are numbers, and the exceptions are missing values", {"columns": {column.name: NUMBER}}),
+        Reading("they are texts", {"columns": {column.name: TEXT}}),
+    ]
+    text = f"{column.name}: all values are numbers except {often}."
+    questions.ask("codes", (column.name,), text, readings if column.kind == NUMBER else readings[::-1])
 
 
 def _ask_about_sentinels(

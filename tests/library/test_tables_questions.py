@@ -17,6 +17,7 @@ from dpml.exceptions import InvalidParameter, InvalidTable, TableAmbiguous
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
 from dpml.tables import examine_table, merge_options, read_table
+from dpml.tables.cells import CODES as CODES_READ
 from dpml.tables.reading import FEWEST, OF_RELEASE
 
 N = 60
@@ -73,6 +74,10 @@ ASKED = {
         ("bmi", [-999, 22.5]), ("bmi", [np.nan, 22.5])),
     "the only negative number": (lines("days,label", ["-1", "3", "10", "0"]), "sentinels", ("days", [-1, 3]),
         ("days", [np.nan, 3])),
+    "a text beside numbers": (lines("age,label", ["k.A.", *map(str, range(20, 40))]), "codes",
+        ("age", [np.nan, 20]), ("age", ["k.A.", "20"])),
+    "a category with a digit": (lines("children,label", ["1", "3+", "2"]), "codes", ("children", ["1", "3+"]),
+        ("children", [1, np.nan])),
     "case": (lines("smokes,label", ["Yes", "yes", "YES", "no"]), "twins", ("smokes", ["Yes", "yes"]),
         ("smokes", ["yes", "yes"])),
     "what cannot be seen": (lines("city,label", ["Zoe\u0308", "Zoë", "Zoë\u200b"]), "twins",
@@ -270,6 +275,98 @@ def test_missing_codes_are_stated_for_all_columns_or_by_column(release):
     assert table.isna().to_numpy().tolist() == [[False, False], [False, False], [True, False]]
     with pytest.raises(InvalidParameter, match="missing"):
         read_table(content, missing="NA")
+
+
+def with_texts(texts, gaps, n=400, numbers=60):
+    """Return the cells of a column of `numbers` different numbers, of which `gaps` are texts in turn."""
+    return [texts[i % len(texts)] if i < gaps else str(18 + i % numbers) for i in range(n)]
+
+
+@given(
+    st.lists(st.sampled_from(["-", "--", "k.A.", "missing", "na", "none", "90+"]), min_size=1, max_size=2, unique=True),
+    st.integers(2, 200),
+    st.sampled_from([3, 60]),
+)
+def test_one_or_two_texts_among_numbers_are_asked_about(texts, gaps, numbers):
+    cells = with_texts(texts, gaps, numbers=numbers)
+    content = lines("age,label", cells, n=len(cells)).encode()
+    [question] = question_of(content, "codes")
+    assert (question.column, len(question.readings)) == ("age", 2)
+    assert all(f"{text!r} ({cells.count(text)} of 400" in question.text for text in texts)
+    for each in question.readings:
+        found = read_table(content, **each.options)["age"]
+        if each.options["columns"]["age"] == "number":
+            assert found[:gaps].isna().all()
+            assert found[gaps:].tolist() == [float(cell) for cell in cells[gaps:]]
+        else:
+            assert found.tolist() == cells
+    # few different numbers, or a text with a digit, are rather categories
+    few = gaps <= 20 or (numbers == 60 and "90+" not in texts)
+    assert (read_table(content)["age"].dtype == float) == few
+
+
+@given(st.sampled_from(sorted(CODES_READ - {""})), st.integers(1, 300))
+def test_usual_codes_are_missing_at_any_share(code, gaps):
+    cells = with_texts([code], gaps)
+    reading = examine_table(lines("age,label", cells, n=len(cells)).encode())
+    assert reading.frame["age"].dtype == float
+    assert reading.frame["age"].isna().tolist() == [cell == code for cell in cells]
+    assert reading.columns[0].missing == {code: gaps}
+    assert reading.questions == ()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        with_texts(["-"], 201),
+        with_texts(["a", "b", "c"], 60),
+        ["7 kg", "9 g", "-"] * 9,
+        ["01", "10", "11"] * 9,
+        [str(2**53 + 1), str(2**53 + 5), "-"] * 9,
+    ],
+    ids=["most", "three", "units", "leading zeros", "digits"],
+)
+def test_a_column_of_other_texts_is_not_asked_about(cells):
+    content = lines("size,label", cells, n=len(cells)).encode()
+    assert examine_table(content).columns[0].kind == "text"
+    assert not question_of(content, "codes")
+
+
+def test_an_identifier_with_a_text_is_asked_about_once():
+    cells = with_texts(["-"], 20, numbers=400)
+    reading = examine_table(lines("customerID,label", cells, n=len(cells)).encode())
+    assert [question.kind for question in reading.questions] == ["identifiers"]
+
+
+def test_a_schema_answers_a_text_among_numbers():
+    cells = with_texts(["more"], 60)
+    content = lines("children,label", cells, n=len(cells)).encode()
+    numeric = Schema((Feature("children", "numeric", lower=0, upper=99),), ("no", "yes"))
+    assert examine_table(content, schema=numeric).questions == ()
+    assert read_table(content, schema=numeric)["children"].isna().sum() == 60
+    schema = Schema((Feature("children", "categorical", tuple(sorted({*cells}))),), ("no", "yes"))
+    for release in (False, True):
+        assert examine_table(content, schema=schema, release=release).questions == ()
+        assert read_table(content, schema=schema, release=release)["children"].tolist() == cells
+
+
+@pytest.mark.parametrize("gaps", [0, 1, 20, 21, 200, 400])
+def test_a_text_among_numbers_does_not_change_a_release(gaps):
+    cells = with_texts(["-"], gaps)
+    content = lines("age,label", cells, n=len(cells)).encode()
+    assert read_table(content, release=True)["age"].tolist() == cells
+    found = read_table(content, release=True, columns={"age": "number"})["age"]
+    assert found.tolist() == [None if cell == "-" else cell for cell in cells]
+
+
+def test_thousands_are_asked_about_beside_a_code():
+    content = lines("pay;label", ["1.250;a", "980;b", "2.300;a", "k.A.;b"], label=False)
+    assert question_of(content.encode(), "numbers")
+
+
+def test_a_record_with_a_code_is_no_line_of_names():
+    rows = "".join(f"{'-' if i % 9 == 4 else i},{'xyz'[i % 3]}\n" for i in range(1, N))
+    assert question_of(rows.encode(), "names")
 
 
 @pytest.fixture
