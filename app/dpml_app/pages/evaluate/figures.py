@@ -145,6 +145,7 @@ def intervals_figure() -> ViewFigure:
     columns = {"rows": ROWS, **dict.fromkeys(AREAS, ("x", "y"))}
     tips = [("AUC", "@value{0.000}"), ("90% interval", "@low{0.000} to @high{0.000}"), ("", "@holds")]
     chart = ViewFigure("evaluate-intervals", intervals_view, columns, tips, height=300)
+    chart.legend.model.location = (0, 0)  # no y axis to stand below
     chart.legend.add("Interval contains it", [stroke(GREEN)])
     chart.legend.add("Interval misses it", [stroke(VERMILION)])
     return chart
