@@ -230,7 +230,7 @@ class PeopleFigure(Figure):
         )
         send(self.wrong, {"x": x[~right], "y": y[~right]})
         # of a release no count of its own, which may exceed the bound by chance: the exact success
-        said = f"{right[:n].sum()} of {n} correct", f"best attack {percent(share)} correct"
+        said = f"{right[:n].sum()} of {n} correct", f"at best {percent(share)} correct"
         rows = [
             (0.7, words, f"{seen.capitalize()}: {each}", ink)
             for (seen, ink, words, _top), each in zip(GROUPS, said, strict=True)
