@@ -23,7 +23,7 @@ def test_people_are_read_off_the_very_release_that_is_drawn(alone, epsilon):
     texts = alone.read("evaluate-people-words")["text"]
     share = own.best_attack_success(epsilon, "add-remove")
     # no simulated count beside the exact bound, which it may exceed
-    shown = f"This release: best attack {100 * share:.1f}% correct"
+    shown = f"This release: at best {100 * share:.1f}% correct"
     assert texts[:2] == [f"Non-private curve: {n} of {n} correct", shown]
     # a small ε hides labels, a large one does not
     assert (share > 0.95) == (epsilon == 10)

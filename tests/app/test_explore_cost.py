@@ -213,6 +213,14 @@ def test_a_goal_moves_epsilon_and_is_never_called_out_of_reach_while_curves_load
     assert "ε = " in figure.target_label.data["text"][0]
 
 
+@pytest.mark.parametrize(("off", "base"), [(-0.05, "top"), (-0.15, "bottom"), (0.0, "bottom")])
+def test_target_label_is_below_a_line_just_under_the_baseline(off, base):
+    figure = ExplorePage(Settings(dataset="toy"), Pool(1)).cards["cost"].figure
+    figure.plot.y_range.update(start=0.2, end=1.2)
+    figure.label_target(100 * (figure.private.best + off), "target")
+    assert figure.target_label.data["base"] == [base]
+
+
 def test_the_best_by_hand_is_of_the_epsilon_at_which_it_was_tried():
     page = ExplorePage(Settings(dataset="toy"), Pool(1))
     facts, runs = shipped_facts("toy"), {"accuracy": np.full(2, 0.834), "recall": np.ones((2, 2))}

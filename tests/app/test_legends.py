@@ -1,6 +1,8 @@
 """Legends: each sample is painted whatever happens, and a click on a name hides its curve."""
 
 import pytest
+from app_in_browser import PAGE_SOURCES
+from each_commit import others_in_full
 
 pytestmark = pytest.mark.browser
 # a sample of a thin dotted line has about twenty pixels
@@ -52,6 +54,19 @@ HIDDEN = f"""async () => {{
 }}"""
 
 
+# the boxes of each plot's legends on the page, and whether all are within the plot
+BOXES = f"""() => {{
+  const boxes = (root) => [...root.children].flatMap((part) =>
+    part.className.includes?.("bk-Legend") ? [part.getBoundingClientRect()] : boxes(part.shadowRoot ?? part))
+  return Object.fromEntries(({LEGEND_VIEWS})().filter(([, {{model}}]) => model.items.length).map(([model, legend]) => {{
+    const {{left, right, bottom}} = legend.plot_view.el.getBoundingClientRect()
+    const found = boxes(legend.plot_view.el.shadowRoot).filter((box) => box.width > 0)
+    const inside = found.every((box) => box.left >= left && box.right <= right && box.bottom <= bottom + 4)
+    return [model.name, [found.length, inside]]
+  }}))
+}}"""
+
+
 def check(app, when):
     """Wait until each legend has names, and each name a painted sample."""
 
@@ -83,3 +98,16 @@ def test_samples_are_painted_and_names_hide_their_curves(make_app, server, page_
             assert hidden > 0, (name, label)
             assert again == 0, (name, label)
     check(app, "after clicks on each name")
+
+
+# on a phone plots have the least room
+@pytest.mark.parametrize("page_id", others_in_full([name for name in PAGE_SOURCES if name != "mydata"], "evaluate"))
+def test_each_legend_is_drawn_once_and_within_its_plot(make_app, server, page_id):
+    query = "&dataset=toy&draws=10&noise_draws=500&publish_draws=10&audit_draws=1000"
+    app = make_app(server, width=390, height=9000).enter(page_id, query)
+
+    def faults():
+        found = app.page.evaluate(BOXES)
+        return len(found) > 0, {name: seen for name, seen in found.items() if seen != [1, True]}
+
+    app.check_becomes(faults, (True, {}))

@@ -17,6 +17,7 @@ from dpml_app.data.facts import OF_TWO_CLASSES
 from dpml_app.data.real_data import Offer, titled
 from dpml_app.kit.widgets import in_notebook, make_widget
 from dpml_app.settings import EPSILONS, MOST_FEATURES, Shared
+from dpml_app.text.phrases import listed
 
 # of boxes to tick, as many columns as fit
 COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
@@ -143,7 +144,7 @@ class Controls:
             self.add(self.draws),
             self.add("seed", pmui.IntInput),
             self.redraw,
-            *([note(f"Not offered: {' and '.join(left_out)}, {self.left_out}.")] if left_out else []),
+            *([note(f"Not offered: {listed(left_out)}, {self.left_out}.")] if left_out else []),
             **WHOLE,
         )
 

@@ -43,6 +43,15 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence.
+
+    >>> listed(["seeds"]), listed(["seeds", "glass", "iris"])
+    ('seeds', 'seeds, glass and iris')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def table(heads: Sequence[str], rows: Sequence[str]) -> str:
     """Return rows of HTML as a table that scrolls on a narrow page; the first column has no heading."""
     names = "".join(f"<th scope='col'>{head}</th>" for head in heads)

@@ -104,7 +104,8 @@ class ViewFigure(Figure):
                 groups[element.group] = renderer.name = element.label
             if "hover" in (hv.Store.lookup_options("bokeh", element, "plot").kwargs.get("tools") or ()):
                 found[element.label or element.group] = renderer
-        if named and not self.items:
+        # before series that come later: Bokeh draws twice what joins a plot on the page together with its renderers
+        if (named or not self.sources) and not hasattr(self, "legend"):
             self.legend = PlotLegend(self.plot, self._legend_columns, hides=True)
         items = {label: self.legend.add(label, [_sample(r.glyph) for r in each], each) for label, each in named.items()}
         self.items |= {group: items[label] for group, label in groups.items()}

@@ -145,6 +145,7 @@ def intervals_figure() -> ViewFigure:
     columns = {"rows": ROWS, **dict.fromkeys(AREAS, ("x", "y"))}
     tips = [("AUC", "@value{0.000}"), ("90% interval", "@low{0.000} to @high{0.000}"), ("", "@holds")]
     chart = ViewFigure("evaluate-intervals", intervals_view, columns, tips, height=300)
+    chart.legend.model.location = (0, 0)  # no y axis to stand below
     chart.legend.add("Interval contains it", [stroke(GREEN)])
     chart.legend.add("Interval misses it", [stroke(VERMILION)])
     return chart
@@ -229,7 +230,7 @@ class PeopleFigure(Figure):
         )
         send(self.wrong, {"x": x[~right], "y": y[~right]})
         # of a release no count of its own, which may exceed the bound by chance: the exact success
-        said = f"{right[:n].sum()} of {n} correct", f"best attack {percent(share)} correct"
+        said = f"{right[:n].sum()} of {n} correct", f"at best {percent(share)} correct"
         rows = [
             (0.7, words, f"{seen.capitalize()}: {each}", ink)
             for (seen, ink, words, _top), each in zip(GROUPS, said, strict=True)

@@ -248,7 +248,9 @@ class CostFigure(Figure):
         # where it was dragged it stays: it may be on its way on
         if abs(self.target.location - at) > 0.0026:
             self.placed = self.target.location = at
-        below = at > y.end - 0.1 * height
+        # no room above it for the label
+        best = np.inf if self.private is None else self.private.best
+        below = at > y.end - 0.1 * height or at < best < at + 0.08 * height
         row = {"y": at, "text": text, "shown": text, "base": "top" if below else "bottom", "down": 5 if below else -3}
         if any(self.target_label.data[name] != [value] for name, value in row.items() if name != "shown"):
             row |= {"x": EPSILONS[0], "align": "left", "off": 6}

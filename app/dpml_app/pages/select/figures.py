@@ -98,6 +98,8 @@ class ChosenFigure(Figure):
             x_axis_label="selection probability",
             # lower, and the names of the rows touch
             min_height=580,
+            # without names yet, too, so that the legend below them begins within the plot
+            min_border_left=110,
         )
         # as many decimals as the least tick needs, a fifth of 0.01%
         p.xaxis.formatter = NumeralTickFormatter(format="0.[0000]%")
