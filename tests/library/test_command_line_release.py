@@ -233,7 +233,8 @@ def test_a_signal_says_what_was_charged(arguments, tmp_path, number, code, pause
         process.send_signal(number)
         _, message = process.communicate("\n", timeout=120)
     assert process.returncode == code, message
-    [line] = message.splitlines()
+    *warned, line = message.splitlines()
+    assert all(text.startswith("warning: ") for text in warned)
     assert told in line
     assert ("ε = 1 was charged to" in line) == bool(epsilon)
     assert spent(tmp_path) == epsilon
