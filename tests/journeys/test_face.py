@@ -112,6 +112,8 @@ def test_a_page_has_one_question_one_large_picture_few_words_on_a_laptop_a_phone
     page.wait_for_selector("section.shown .rest canvas", state="attached")
     app.wait_for_answer(0)
     app.wait_for_drawn()
+    # progress stands only while something is computed
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0, timeout=60_000)
     hold(app)
     # wide and high enough, and no scrolling for the picture; it is fitted to the window once it is there
     least = LOWER.get(name, 0.5)
