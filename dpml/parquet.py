@@ -392,18 +392,22 @@ class BatchTable(BatchedTable):
 
     def read_again(self) -> None:
         """Check that another pass gives the same records in the same order, with a first one if there was none."""
-        for _ in range(1 if self._first else 2):
+        for _ in range(1 if self._wanted in self._first else 2):
             for _ in self._frames():
                 pass
 
+    @property
+    def _wanted(self) -> tuple[str, ...]:
+        """Columns that a pass reads."""
+        return *self.facts.feature_names, self.label
+
     def _frames(self) -> Iterator[pd.DataFrame]:
-        wanted = [*self.facts.feature_names, self.label]
         n, digest = 0, 0
-        for frame in self._read(wanted):
+        for frame in self._read(list(self._wanted)):
             digest = (digest + _digest(frame, n)) % 2**64
             n += len(frame)
             yield frame
-        if self._first.setdefault(tuple(wanted), digest) != digest:
+        if self._first.setdefault(self._wanted, digest) != digest:
             raise InvalidData(
                 "`source` gave other records, or another order, when it was read again. Sort it, or write it to "
                 "Parquet files once and pass a ParquetTable"

@@ -138,7 +138,7 @@ class LinearClassifier(ProbabilisticClassifier):
     ('objective', True)
     """
 
-    _takes_parquet: ClassVar[bool] = True
+    _takes_batches: ClassVar[bool] = True
 
     method: str = "auto"
 

@@ -199,7 +199,7 @@ class PrivateEstimator(BaseEstimator):
     # True for a method whose rules need `n_lower` records: where an invalid value is an error, fewer are one too
     _refuses_few: ClassVar[bool] = False
     # True for a method whose statistics are read in batches
-    _takes_parquet: ClassVar[bool] = False
+    _takes_batches: ClassVar[bool] = False
 
     def _check_parameters(self) -> None:
         """Check the method's own parameters."""
@@ -283,7 +283,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _enter(self, X: Any) -> Any:
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
-        if isinstance(X, BatchedTable) and not self._takes_parquet:
+        if isinstance(X, BatchedTable) and not self._takes_batches:
             allowed = f"a table in memory for {type(self).__name__}. {READERS} read files"
             raise InvalidParameter("X", type(X).__name__, allowed)
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable

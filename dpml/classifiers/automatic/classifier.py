@@ -286,7 +286,7 @@ class AutoClassifier(ProbabilisticClassifier):
 
     _refuses_few: ClassVar[bool] = True
     _takes_any_cell: ClassVar[bool] = True
-    _takes_parquet: ClassVar[bool] = True
+    _takes_batches: ClassVar[bool] = True
 
     delta: float = 0.0
 

@@ -401,7 +401,7 @@ class BernoulliNB(PosteriorNB):
     True
     """
 
-    _takes_parquet: ClassVar[bool] = True
+    _takes_batches: ClassVar[bool] = True
 
     method: str = "row-bounded"
     row_bound: int | None = None
