@@ -176,7 +176,7 @@ class Card(Generic[V, F]):
         self.plots = [f.plot for f in self.figures]
 
     def content(self) -> list[Any]:
-        """Return what stands in the card: its plots, or components."""
+        """Return the content of the card: plots or other components."""
         return list(self.plots)
 
     def drawn(self, values: V) -> Sequence[Plot]:

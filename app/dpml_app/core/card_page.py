@@ -128,7 +128,7 @@ class CardPage(BasePage, Generic[V, F]):
         return self.controls.datasets if "dataset" in self.names else ()
 
     def side(self) -> list[Any]:
-        """Return what stands beside the picture: what all cards share."""
+        """Return the components beside the plot, which all cards share."""
         return [self.risk, self.controls.side]
 
     # ---- places: the picture, the open cards, and those that are made when they are asked for -----------------------
@@ -182,7 +182,7 @@ class CardPage(BasePage, Generic[V, F]):
         return self.cards[kind.name]
 
     def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:
-        """Return what stands in a card's place."""
+        """Return the content of a card's place."""
         one, readout = self._card(kind), self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in one.controls]
         if one.name == self.main_card:
@@ -195,7 +195,7 @@ class CardPage(BasePage, Generic[V, F]):
         return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
 
     def sentences(self) -> list[Any]:
-        """Return what stands in words under the picture, before the card's own line."""
+        """Return the sentences under the plot, above the line of the card."""
         return [self.headline]
 
     def _on_mount(self) -> None:

@@ -177,11 +177,11 @@ class Controls:
         return widget
 
     def beside(self) -> list:
-        """Return what stands beside the picture with the data set."""
+        """Return the components beside the plot, next to the data set."""
         return []
 
     def middle(self) -> list:
-        """Return what stands under "Advanced" between relation and draws."""
+        """Return the components of "Advanced" between relation and draws."""
         return []
 
     def in_cards(self) -> None:

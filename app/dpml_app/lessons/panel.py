@@ -63,7 +63,7 @@ def payload(some: Iterable[Lesson] | None = None) -> str:
 
 
 def html() -> str:
-    """Return what stands in the page from the start: styles, and where a lesson and a term are shown."""
+    """Return the HTML that each page contains: styles, and the elements for a lesson and a term."""
     return "\n".join(
         [
             f"<style>{STYLES}</style>",

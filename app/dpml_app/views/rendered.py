@@ -178,7 +178,7 @@ def _is_band(renderer: GlyphRenderer) -> bool:
 
 
 def _sample(glyph: Glyph) -> Glyph:
-    """Return what stands for a glyph in a legend."""
+    """Return the sample of a glyph for a legend."""
     if isinstance(glyph, Line | Scatter):
         return _plain(glyph, x="x", y="y")
     if isinstance(glyph, Segment):

@@ -27,7 +27,7 @@ class EvaluateControls(Controls):
     most_classes = 2
 
     def middle(self) -> list:
-        """Return what stands under "Advanced" between relation and draws; no feature is selected here."""
+        """Return the components of "Advanced" between relation and draws."""
         return [
             divider(),
             self.add("evaluate_tested"),

@@ -43,7 +43,7 @@ class TrainControls(Controls):
     most_classes = 100
 
     def middle(self) -> list:
-        """Return what stands under "Advanced" between relation and draws: peers, the family, its controls."""
+        """Return the components of "Advanced" between relation and draws: peers, and controls of the family."""
         rule = words_of("return tick == 0 ? 'public rule' : String(tick)")
         naive = (
             self.add("train_methods"),
