@@ -177,6 +177,18 @@ def spoilt(column, value):
     return table, y, schema
 
 
+def assert_refused_as_in_memory(kind, table, y, schema, folder):
+    budget = Budget(3.0)
+    model = kind(3.0, schema=schema, budget=budget, random_state=0)
+    in_memory = pd.read_parquet(written(folder, table, y))
+    with pytest.raises(InvalidData) as expected:
+        model.fit(in_memory.drop(columns="label"), in_memory["label"])
+    with pytest.raises(InvalidData) as error:
+        model.fit(ParquetTable(folder, "label", **SMALL))
+    assert str(error.value) == str(expected.value)
+    assert not len(budget.ledger)
+
+
 BAD = [
     ("age", 200.0),
     ("age", np.nan),
@@ -190,17 +202,7 @@ BAD = [
 
 @pytest.mark.parametrize(("column", "value"), BAD)
 def test_a_bad_cell_is_refused_before_the_charge(column, value, tmp_path):
-    table, y, schema = spoilt(column, value)
-    budget = Budget(3.0)
-    model = AutoClassifier(3.0, schema=schema, budget=budget, random_state=0)
-    folder = written(tmp_path, table, y)
-    in_memory = pd.read_parquet(folder)
-    with pytest.raises(InvalidData) as expected:
-        model.fit(in_memory.drop(columns="label"), in_memory["label"])
-    with pytest.raises(InvalidData) as error:
-        model.fit(ParquetTable(folder, "label", **SMALL))
-    assert str(error.value) == str(expected.value)
-    assert not len(budget.ledger)
+    assert_refused_as_in_memory(AutoClassifier, *spoilt(column, value), tmp_path)
 
 
 @pytest.mark.parametrize(("column", "value"), BAD)

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
-from test_classifiers_automatic_parquet import SMALL, words, written
+from test_classifiers_automatic_parquet import SMALL, assert_refused_as_in_memory, words, written
 
 from dpml.audit import recorded_cost
 from dpml.budget import Budget
@@ -109,17 +108,7 @@ def spoilt(column, value):
 
 @pytest.mark.parametrize(("column", "value"), BAD)
 def test_a_bad_cell_is_refused_before_the_charge(column, value, tmp_path):
-    frame, y, schema = spoilt(column, value)
-    budget = Budget(1.0)
-    model = LinearClassifier(1.0, schema=schema, budget=budget, random_state=0)
-    folder = written(tmp_path, frame, y)
-    read = pd.read_parquet(folder)
-    with pytest.raises(InvalidData) as expected:
-        model.fit(read.drop(columns="label"), read["label"])
-    with pytest.raises(InvalidData) as error:
-        model.fit(ParquetTable(folder, "label", **SMALL))
-    assert str(error.value) == str(expected.value)
-    assert not len(budget.ledger)
+    assert_refused_as_in_memory(LinearClassifier, *spoilt(column, value), tmp_path)
 
 
 @quiet
