@@ -10,13 +10,13 @@ import pytest
 from dpml_app import page_list
 from dpml_app.core.card import Answer, Card, Number
 from dpml_app.core.pins import MOST, Pins, in_words
-from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import new_figure
 from dpml_app.drawing.pinned_overlay import MARKERS, Curve, Dot, PinnedOverlay
 from dpml_app.drawing.styles import EXACT
 from dpml_app.jobs import Pool
 from dpml_app.pages.audit.page import AuditPage
 from dpml_app.pages.noise.page import NoisePage
+from dpml_app.settings import PageValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from playwright.sync_api import expect

@@ -8,10 +8,9 @@ from typing import Any
 from dpml_app import uploaded_table
 from dpml_app.code.script import WIDTH, Code, Script, literal
 from dpml_app.core.card import Card, ResultKey
-from dpml_app.core.card_page import CardPage
-from dpml_app.core.page import BasePage
-from dpml_app.core.values import DatasetValues, file_name
+from dpml_app.core.page import BasePage, CardPage
 from dpml_app.jobs import Task
+from dpml_app.settings import DatasetValues, file_name
 
 
 def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> Code:

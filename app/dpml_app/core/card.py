@@ -18,10 +18,10 @@ from bokeh.models import GlyphRenderer, HoverTool, LogScale, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
-from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import HEIGHT, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.jobs import Task
+from dpml_app.settings import PageValues
 from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
 

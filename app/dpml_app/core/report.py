@@ -11,11 +11,9 @@ from jinja2 import Environment
 from dpml import __version__
 from dpml_app import uploaded_table
 from dpml_app.core import link
-from dpml_app.core.card_page import CardPage
-from dpml_app.core.page import BasePage
+from dpml_app.core.page import BasePage, CardPage
 from dpml_app.core.pins import in_words
-from dpml_app.core.values import file_name
-from dpml_app.settings import Shared
+from dpml_app.settings import Shared, file_name
 
 STUDY = "Simulation (never publish): this report uses noise from a simulation and contains no release."
 NOT_PRIVATE = (

@@ -6,7 +6,7 @@ from typing import Any
 import panel as pn
 
 from dpml_app.core.card import WHOLE
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 
 # as beside the pages of the app, where there is room for it
 SIDES = """

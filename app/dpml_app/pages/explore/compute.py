@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from dpml.classifiers.linear_models import LinearModels
 from dpml.evaluation import private_roc_curve
 from dpml.studies import SelectedLogisticStudy, SelectedNBStudy
-from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data import default_study
 from dpml_app.data.default_study import RELATION, SEED
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS, Shared, choice, number
+from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS, DatasetValues, Shared, choice, declared_by, number
 
 MOST_CURVE_POINTS = 400
 CUSTOM_DRAWS = 20

@@ -29,7 +29,7 @@ from dpml_app.core.card import (
     here,
     kept_but_for,
 )
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
 from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts

@@ -13,11 +13,10 @@ from dpml.registry import method
 from dpml.selection import MaskSelector, PublicFacts, inclusion_probabilities, sample_masks, scores_from_counts
 from dpml.studies.accuracy import RowBoundedNBStudy, SelectionStudy, accuracy_of_selected
 from dpml.tuning import BestSelector
-from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.styles import styles_of
 from dpml_app.jobs import kept
-from dpml_app.settings import MultiSelect, Shared, choice, number
+from dpml_app.settings import DatasetValues, MultiSelect, Shared, choice, declared_by, number
 
 # the scores that the first plots compare
 KINDS = ("mutual_information", "count")

@@ -10,8 +10,8 @@ import numpy as np
 import panel_material_ui as pmui
 
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here
-from dpml_app.core.card_page import CardPage
 from dpml_app.core.curves_card import FAR, CurvesCard
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import COLUMNS, DIE, WIDE, Controls
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
