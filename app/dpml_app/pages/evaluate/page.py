@@ -18,7 +18,7 @@ from dpml_app.pages.evaluate.figures import ErrorsCard, MethodsCard, NumbersCard
 from dpml_app.pages.evaluate.lesson import FIGURES, lesson_plot
 from dpml_app.pages.evaluate.text import headline
 
-SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
+SCRIPT = script("pages/evaluate/page.js")
 
 
 class EvaluateControls(Controls):

@@ -118,17 +118,6 @@ def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:
     return np.unique(np.rint(np.geomspace(1, n_total, most)).astype(np.intp)) - 1
 
 
-def expected_best(scores: Floats, p: Floats, n_features: int) -> float:
-    """Return how many of the T best features a selection has on average; ties at place T share it.
-
-    >>> expected_best(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.6, 0.4]), 2)
-    1.5
-    """
-    last = np.sort(scores)[-n_features]
-    above, tied = scores > last, scores == last
-    return float(p[above].sum() + p[tied].sum() * (n_features - above.sum()) / tied.sum())
-
-
 # ---- accuracy against the number of features ----------------------------------------------------------------------
 
 
