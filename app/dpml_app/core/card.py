@@ -291,11 +291,6 @@ class Slot(pn.Column):
             self.css_classes = classes
 
 
-def grid(slots: Sequence[Slot]) -> pn.Column:
-    """Return cards in rows, each of as many as there is room for."""
-    return pn.Column(*slots, stylesheets=[GRID_STYLE], **WHOLE)
-
-
 def line(*parts: Any, least: int = 240, **looks: Any) -> pn.Column:
     """Return parts side by side, as many as have `least` pixels each."""
     return pn.Column(*parts, stylesheets=[ROW_STYLE], styles={"--least": f"{least}px"}, **{**WHOLE, **looks})

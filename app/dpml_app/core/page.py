@@ -23,6 +23,7 @@ from dpml_app.core.card import (
     BOX_STYLE,
     CHOSEN,
     DEFERRED,
+    GRID_STYLE,
     IMMEDIATE,
     WHOLE,
     WORKER,
@@ -35,7 +36,6 @@ from dpml_app.core.card import (
     V,
     answer,
     card,
-    grid,
     line,
 )
 from dpml_app.core.pins import Pins
@@ -53,6 +53,8 @@ from dpml_app.text.phrases import PEOPLE_STYLE, risk
 # seconds until curves are asked for: a slider that is being dragged should not fade them at every step
 DELAY = 0.15
 REGIONS = ("top", "side", "advanced", "work", "details", "more")
+# Present shows the risk alone beside the picture
+ALONE_STYLE = ":host(.alone) > :not(.risk) { display: none !important; }"
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
@@ -122,6 +124,9 @@ class BasePage:
     # its name in the link, and in the navigation
     page_id: ClassVar[str]
     title: ClassVar[str]
+    # its cards, and the one whose picture answers the question
+    kinds: ClassVar[tuple[type[Card[Any, Any]], ...]] = ()
+    main_card: ClassVar[str] = ""
     # its settings, and their values at one moment
     settings_kind: ClassVar[type[Shared]] = Shared
     values_kind: ClassVar[type[PageValues]] = PageValues
@@ -156,6 +161,7 @@ class BasePage:
         self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
         self.regions = {name: pn.Column(**WHOLE) for name in REGIONS}
         self.regions["top"].append(self.alerts)
+        self.regions["side"].stylesheets = [ALONE_STYLE]
         look = [BOX_STYLE, PEOPLE_STYLE]
         margin = (0, 0, 12, 0)
         self.risk = pn.pane.HTML("", css_classes=["risk"], margin=margin, stylesheets=look, sizing_mode="stretch_width")
@@ -163,6 +169,11 @@ class BasePage:
         self._in_notebook = in_notebook()
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
+
+    @classmethod
+    def can_pin(cls) -> bool:
+        """Return whether the page's picture gives an answer that can be kept and compared."""
+        return any(kind.name == cls.main_card and kind.to_pin is not Card.to_pin for kind in cls.kinds)
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -176,14 +187,16 @@ class BasePage:
     # ---- messages -----------------------------------------------------------------------------------------------
 
     def report(self, topic: str, text: str, severity: str = "error") -> None:
-        """Show a message; a later one on the same topic replaces it."""
-        self._messages[topic] = (severity, text)
-        self._show_messages()
+        """Show a message in place of the one on the same topic; without a text, none."""
+        before = self._messages.pop(topic, None)
+        if text:
+            self._messages[topic] = (severity, text)
+        if text or before:
+            self._show_messages()
 
     def clear(self, topic: str) -> None:
         """Take a topic's message away."""
-        if self._messages.pop(topic, None) is not None:
-            self._show_messages()
+        self.report(topic, "")
 
     def _show_messages(self) -> None:
         alerts: list[Any] = []
@@ -203,22 +216,8 @@ class BasePage:
         text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
         self.report(topic or what, f"{what}: {text}")
 
-    def _mention(self, topic: str, text: str) -> None:
-        """Show a note on a topic, or take it away where there is nothing to say."""
-        if text:
-            self.report(topic, text, "info")
-        else:
-            self.clear(topic)
-
     def _read_out(self, name: str, text: str) -> None:
         self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
-
-    # ---- pins ----------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def can_pin(cls) -> bool:
-        """Return whether the page's picture gives an answer that can be kept and compared."""
-        return False
 
     # ---- work ---------------------------------------------------------------------------------------------------
 
@@ -265,11 +264,8 @@ class CardPage(BasePage, Generic[V, F]):
     kept in the pool's cache and are read from there.
     """
 
-    kinds: ClassVar[tuple[type[Card[Any, Any]], ...]]
     # how a card's line is called
     readout_name: ClassVar[str]
-    # the card whose picture answers the page's question
-    main_card: ClassVar[str]
     # the cards that are open below it, each made when its place comes near the view; all others stand behind "More"
     details: ClassVar[tuple[str, ...]] = ()
     advanced: Slot
@@ -277,8 +273,6 @@ class CardPage(BasePage, Generic[V, F]):
     sources: ClassVar[tuple[str, str]]
     # finds what is known of a data set
     facts_of: ClassVar[staticmethod[..., Any] | None] = None
-    # what a page without a data set knows of it
-    no_facts: Any = NoFacts()
     # what the workers compute, for the status line
     what: ClassVar[str] = "curves"
     # makes the widgets
@@ -300,7 +294,8 @@ class CardPage(BasePage, Generic[V, F]):
         self._answering = False
         self._values: V | None = None
         # None: of a data set that is not loaded yet
-        self._facts: F | None = None if "dataset" in self.names else self.no_facts
+        known: Any = None if "dataset" in self.names else NoFacts()
+        self._facts: F | None = known
         self._prepared: dict[str, list[Any]] = {}
         # the last one that could be loaded
         self._dataset = GENERATED
@@ -318,7 +313,12 @@ class CardPage(BasePage, Generic[V, F]):
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
         self.headline = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 14), **look)
-        self._make_grids()
+        # laid when it is opened: its widgets are half of those of a page
+        self.advanced = Slot(f"{self.page_id}-advanced", lambda: self.controls.advanced, room=None)
+        self.cards: dict[str, Card[V, F]] = {}
+        self.card_slots: dict[str, Slot] = {}
+        for region in ("details", "more"):
+            self.regions[region].stylesheets = [GRID_STYLE]
         self.regions["side"].extend(self.side())
         self.regions["advanced"].append(self.advanced)
         self.regions["work"].append(self.work.progress.column)
@@ -328,13 +328,9 @@ class CardPage(BasePage, Generic[V, F]):
         if self.can_pin():
             self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
         # also when a person cancels what is computed
-        self.work.progress.state.on_change("data", self._on_progress)
+        follow = lambda _attribute, _old, _new: self._show_waiting(self._wanted, self.work.computing)  # noqa: E731
+        self.work.progress.state.on_change("data", follow)
         settings.param.watch(self._on_change, self.names)
-
-    @classmethod
-    def can_pin(cls) -> bool:
-        """Return whether the page's picture gives an answer that can be kept and compared."""
-        return next(kind for kind in cls.kinds if kind.name == cls.main_card).to_pin is not Card.to_pin
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -354,15 +350,6 @@ class CardPage(BasePage, Generic[V, F]):
     def connect_card(self, card: Card[V, F]) -> None:
         """Connect a card that has just been made with the page's own script."""
 
-    def _make_grids(self) -> None:
-        # laid when it is opened: its widgets are half of those of a page
-        self.advanced = Slot(f"{self.page_id}-advanced", lambda: self.controls.advanced, room=None)
-        self.cards: dict[str, Card[V, F]] = {}
-        self.card_slots: dict[str, Slot] = {}
-        self.grids = {name: grid([]) for name in ("details", "more")}
-        for name, cards_grid in self.grids.items():
-            self.regions[name].append(cards_grid)
-
     def _make_slots(self, values: V) -> None:
         """Make the places that this setting has and that are not there yet, and the picture."""
         new = [kind for kind in self.kinds if kind.name not in self.card_slots and kind.belongs(values)]
@@ -378,26 +365,20 @@ class CardPage(BasePage, Generic[V, F]):
         if new:
             self.slots = [self.advanced, *self.card_slots.values()]
             rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
-            for region, cards_grid in self.grids.items():
-                opened = region == "details"
-                cards_grid.objects = [slot for name, slot in rest.items() if (name in self.details) == opened]
+            for region, opened in (("details", True), ("more", False)):
+                self.regions[region].objects = [slot for n, slot in rest.items() if (n in self.details) == opened]
             self.on_slots()
         for kind in self.kinds:
             if kind.name in self.card_slots:
                 self.card_slots[kind.name].visible = kind.belongs(values)
 
-    def _card(self, kind: type[Card[V, F]]) -> Card[V, F]:
-        """Return a card, made when it is first asked for."""
-        if kind.name not in self.cards:
-            self.cards[kind.name] = one = self.make(kind)
-            if self._facts is not None:
-                one.lay_out(self._facts)
-            self.connect_card(one)
-        return self.cards[kind.name]
-
     def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:
         """Return the content of a card's place."""
-        one, readout = self._card(kind), self.readouts[kind.name]
+        self.cards[kind.name] = one = self.make(kind)
+        if self._facts is not None:
+            one.lay_out(self._facts)
+        self.connect_card(one)
+        readout = self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in one.controls]
         if one.name == self.main_card:
             control = self.controls.widgets[self.controls.in_top]
@@ -460,7 +441,7 @@ class CardPage(BasePage, Generic[V, F]):
     def offer(self, changed: set[str]) -> None:
         """Offer what the data set has, which may change a setting."""
         if "dataset" in changed:
-            self._mention("lowered", self.controls.fit(self._facts))
+            self.report("lowered", self.controls.fit(self._facts), "info")
 
     def adopt(self, task: Task, result: Any) -> None:
         """Take note of a result that has come."""
@@ -666,9 +647,6 @@ class CardPage(BasePage, Generic[V, F]):
         """Grey each card that lacks results of its setting."""
         for name, work in wanted.items():
             self.card_slots[name].wait(self.cards[name].greyed(self._kept(work), work, computing), computing)
-
-    def _on_progress(self, _attribute: str, _old: Any, _new: Any) -> None:
-        self._show_waiting(self._wanted, self.work.computing)
 
     def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
         super()._failed(what, error, topic)

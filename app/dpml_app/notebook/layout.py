@@ -83,5 +83,5 @@ def _folded(title: str, content: Any) -> pn.Card:
 
 def _mount(page: CardPage, region: str) -> None:
     """Fill the places of cards that are seen."""
-    for slot in page.grids[region].objects:
+    for slot in page.regions[region].objects:
         slot.mount()
