@@ -9,7 +9,7 @@ import numpy as np
 import panel_material_ui as pmui
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Legend
-from dpml_app.core import card_page, link
+from dpml_app.core import link, page
 from dpml_app.jobs import Pool
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
@@ -76,7 +76,7 @@ class PageAlone:
                     await asyncio.sleep(0.005)
 
         self.doc = self.page._doc or Document()
-        with patch.object(card_page, "DELAY", 0.0):  # nobody drags a slider any further
+        with patch.object(page, "DELAY", 0.0):  # nobody drags a slider any further
             self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), PATIENCE))
 
     def _mounted(self):

@@ -30,7 +30,6 @@ def at_exit(end: Callable[[], None]) -> None:
     threading._register_atexit(end)  # type: ignore[attr-defined]
 
 
-def forget(laid: Any, root: Any) -> None:
-    """Let go of what was laid into a document that has ended (Panel 1.9.4: `_cleanup` and `_views`)."""
-    laid._cleanup(root)
+def forget(root: Any) -> None:
+    """Let go of a root that was laid into a document that has ended (Panel 1.9.4: `_views`)."""
     pn.state._views.pop(root.ref["id"], None)

@@ -285,12 +285,12 @@ class Pool:
             future.cancel()
             return future
         if not request.begun:
-            waiting, allowed = self._waiting.get(owner, deque()), most(WAITING)
-            if len(waiting) >= allowed:
+            waiting = self._waiting.get(owner, deque())
+            if waiting and len(waiting) >= (allowed := most(WAITING)):
                 waiting = deque(one for one in waiting if one.wanted)
-            if len(waiting) >= allowed:
-                count = f"{len(waiting):,} computations of this session are waiting"
-                raise ServerFull(f"{count}. At most {allowed:g} may")
+                if len(waiting) >= allowed:
+                    count = f"{len(waiting):,} computations of this session are waiting"
+                    raise ServerFull(f"{count}. At most {allowed:g} may")
             self._waiting[owner] = waiting
             waiting.append(request)
             self._changed.notify()

@@ -70,20 +70,15 @@ function enlarge() {
 }
 setInterval(() => { if (presented()) { enlarge() } }, 500)
 
-// Beside the picture stays who is at risk: all else beside it goes, and comes back as it was.
-const gone = new Map()
+// Beside the picture stays who is at risk: all else beside it goes (core/page.py), and comes back as it was.
+let beside = null
 function alone_at_risk(on) {
-  for (const [el, display] of gone) { el.style.display = display }
-  gone.clear()
+  beside?.classList.remove("alone")
   const aside = document.querySelector("section.shown aside")
   const is_risk = ({el}) => el?.classList.contains("risk") && aside.contains(host_of(el))
-  const risk = [...Bokeh.index.all_views()].find(is_risk)?.el
-  document.body.classList.toggle("no-risk", on && !risk)
-  for (const other of on && risk ? risk.parentNode.children : []) {
-    if (other === risk || other.matches("style, link")) { continue }
-    gone.set(other, other.style.display)
-    other.style.display = "none"
-  }
+  beside = [...Bokeh.index.all_views()].find(is_risk)?.el.getRootNode().host
+  document.body.classList.toggle("no-risk", on && !beside)
+  beside?.classList.toggle("alone", on)
 }
 function presenting(on) {
   document.body.classList.toggle("presenting", on)

@@ -131,15 +131,8 @@ function look() {
 setInterval(look, 200)
 addEventListener("toggle", look, true) // what is opened is not kept waiting
 
-// Where the controls scroll beside the picture, what has just been opened below them comes into view.
+// What has just been opened below the controls comes into view.
 addEventListener("toggle", ({target}) => {
-  const column = target.matches?.(".advanced[open]") && target.closest("aside")
-  if (!column) { return }
-  const {top, bottom} = column.getBoundingClientRect()
-  if (target.getBoundingClientRect().top < (top + bottom) / 2) { return }
-  const growth = new ResizeObserver(() => {
-    column.scrollTop += target.getBoundingClientRect().top - column.getBoundingClientRect().top
-  })
-  growth.observe(target)
-  setTimeout(() => growth.disconnect(), 2000) // its controls come from the server
+  // its controls come from the server
+  if (target.matches?.(".advanced[open]")) { setTimeout(() => target.scrollIntoView({block: "nearest"}), 500) }
 }, true)

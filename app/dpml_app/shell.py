@@ -18,15 +18,15 @@ import panel_material_ui as pmui
 import segno
 from bokeh.document import Document
 from bokeh.events import DocumentReady
-from bokeh.models import ColumnDataSource, CustomJS
+from bokeh.models import ColumnDataSource, CustomJS, Plot
 from panel.io.state import set_curdoc
 
 from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
+from dpml_app.code.report import as_html, report_of
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
 from dpml_app.core.page import FLUSH, BasePage, adding_models, one_message
-from dpml_app.core.report import as_html, report_of
 from dpml_app.data import real_data
 from dpml_app.drawing.figure import script
 from dpml_app.jobs import pool
@@ -39,9 +39,7 @@ from dpml_app.state import Settings
 BADGE = "Simulation (never publish)"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script(
-    *("shell.js", "theme.js", "core/numbers.js", "code/code.js", "core/report.js", "present.js", "core/pins.js")
-)
+SCRIPT = script("shell.js", "theme.js", "code/numbers.js", "code/report.js", "present.js", "core/pins.js")
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
@@ -71,7 +69,7 @@ class Shell:
         self.pins = ColumnDataSource({"payload": ["{}"]}, name="pins")
         self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
         # a card whose code is wanted, or the report; and what is told of it
-        self.asking = ColumnDataSource({"said": [""], "serial": [0]}, name="asking")
+        self.asking = ColumnDataSource({"said": [""], "plots": [""], "serial": [0]}, name="asking")
         self.coded = ColumnDataSource({"payload": ["{}"]}, name="coded")
         # whether the server is about to close an idle session
         self.ended = ColumnDataSource({"idle": [False]}, name="ended")
@@ -264,7 +262,8 @@ class Shell:
             if new["said"][0] == REPORT:
                 files: dict[str, Any] = {"report": self._report()}
             else:
-                files = payload(self.shown, new["said"][0])
+                named = map(self.doc.get_model_by_name, new["plots"][0].split()) if self.doc is not None else ()
+                files = payload(self.shown, new["said"][0], [plot for plot in named if isinstance(plot, Plot)])
             self.coded.data = {"payload": [json.dumps({**files, "serial": new["serial"][0]})]}
 
     def _report(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ const theme_toggle = () => [...Bokeh.index.all_views()].find(({el}) => el?.class
     if (!toggle) { setTimeout(begin, 50); return }
     const follow_system = () => { if (toggle.value !== wanted()) { toggle.value = wanted() } }
     // what the browser draws itself, as ticks in boxes, follows
-    const paint = () => { document.documentElement.style.colorScheme = toggle.value ? "dark" : "light" }
+    const paint = () => { document.documentElement.toggleAttribute("data-dark", toggle.value) }
     follow_system()
     paint()
     system.addEventListener("change", follow_system)
@@ -21,15 +21,9 @@ const theme_toggle = () => [...Bokeh.index.all_views()].find(({el}) => el?.class
     })
   }
   begin()
-  // Paper is light. The theme's own change would come too late for it, so what is dark has its colours turned.
-  const LIGHT = `@media print {
-    html { print-color-adjust: exact } html, body { background: #fff }
-    #top, #body { filter: invert(1) hue-rotate(180deg) brightness(1.1) }
-  }`
   // a sheet of A4 has as many pixels side by side as the window, and so a figure has its place on paper
   const sheet = document.head.appendChild(document.createElement("style"))
   addEventListener("beforeprint", () => {
     sheet.textContent = `@page { size: ${innerWidth}px ${Math.round(Math.SQRT2 * innerWidth)}px; margin: 0; }`
-    if (wanted()) { sheet.textContent += LIGHT }
   })
 }

@@ -14,9 +14,8 @@ from bokeh.models import ColumnDataSource, Glyph, GlyphRenderer, HoverTool
 from bokeh.plotting import figure
 from dpml_app import page_list
 from dpml_app.core.card import INSET, Card, figure_pane, under
-from dpml_app.core.card_page import CardPage
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.core.page import adding_models, one_message
+from dpml_app.core.page import CardPage, adding_models, one_message
 from dpml_app.drawing.figure import over_epsilon
 from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate.page import EvaluatePage

@@ -17,7 +17,7 @@ from dpml_app import uploaded_table
 from dpml_app.code.payload import payload, script_of
 from dpml_app.code.script import literal
 from dpml_app.code.tables import tables_of_plots
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.data import default_study
 from dpml_app.jobs import forget
 from dpml_app.page_list import PAGES as PAGE_CLASSES

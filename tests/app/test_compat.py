@@ -166,9 +166,12 @@ def test_what_was_laid_into_a_document_is_forgotten():
     root = laid.get_root(doc)
     assert root.ref["id"] in pn.state._views
     assert laid[0]._models
-    compat.forget(laid, root)
+    content = laid[0]
+    laid.clear()
+    assert not content._models
+    assert root.ref["id"] in pn.state._views
+    compat.forget(root)
     assert root.ref["id"] not in pn.state._views
-    assert not laid[0]._models
 
 
 def test_a_message_that_panel_kept_goes_with_the_next(monkeypatch):

@@ -19,7 +19,7 @@ PAGES = {
         "&dataset=toy&draws=20&seed=4",
         {
             "roc": ["roc-private"], "roc-exact": ["roc-exact"], "map": ["map-cells"],
-            "selection": ["selection-unit", "selection-scores"],
+            "selection": ["selection-curves"],
             "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
         },
     ),
@@ -97,9 +97,9 @@ CHANGES = {
         # an ε between those of the default's curve is added to it
         ("epsilon", 0.125, {*BY_HAND, "default"} - {"map"}),
         ("relation", "replace-one", {*BY_HAND, "default", "selection"}),
-        # the map has all of them, and the browser draws the selection
-        ("n_features", 19, BY_HAND - {"map"}),
-        ("selection_share", 0.55, BY_HAND),
+        # the map has all of them
+        ("n_features", 19, {*BY_HAND, "selection"} - {"map"}),
+        ("selection_share", 0.55, {*BY_HAND, "selection"}),
         ("threshold_percentile", 66, BY_HAND),
         ("map_score", "mutual_information", BY_HAND),
         ("hand_model", "logistic", BY_HAND),

@@ -91,7 +91,7 @@ def test_another_data_set_changes_everything(alone_of_few_fits):
     alone = alone_of_few_fits
 
     def read():
-        names = ["cost-hand", "cost-hand-now", "roc-private", "roc-exact", "selection-scores", "map-cells"]
+        names = ["cost-hand", "cost-hand-now", "roc-private", "roc-exact", "selection-curves", "map-cells"]
         return {name: alone.read(name) for name in names}
 
     before = read() if alone.enter("explore", "&dataset=breast_cancer&draws=10&seed=1") else {}

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from bokeh.models import HoverTool
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.drawing.figure import DECIMAL
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings

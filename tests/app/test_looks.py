@@ -125,7 +125,7 @@ BANDS = {
     "publish models": lambda: curves(publish.ModelsCard),
     "publish shares": lambda: curves(publish.SharesCard),
     "evaluate success": lambda: curves(evaluate.SuccessCard),
-    "a lesson's export": lambda: export.drawn(SWEEP).children[1],
+    "a lesson's export": lambda: export.drawn(SWEEP, "step")[0],
     "a view of curves": lambda: hv.render(views.curve(SWEPT)),
     "a view of a ROC curve": lambda: hv.render(views.roc(exact=([0, 1], [0, 1]), claim=1.0)),
 }
@@ -152,7 +152,7 @@ def test_pages_views_and_exports_draw_a_method_alike(key):
     p = curve_figure("some", AXES["epsilon"], AXES["accuracy"], {key: style}, {}, marks=True).plot
     table = SWEPT.assign(method=key)
     sweep = replace(SWEEP, lines=[Swept(style, [60, 80], [50, 70], [70, 90])])
-    others = hv.render(views.curve(table, by="method")), export.drawn(sweep).children[1]
+    others = hv.render(views.curve(table, by="method")), export.drawn(sweep, "step")[0]
     for other in others:
         for kinds, wanted in (((Line,), style.line), ((VArea, Patch), style.band)):
             drawn, page = first(other, *kinds), first(p, *kinds)

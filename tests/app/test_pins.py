@@ -10,13 +10,10 @@ import pytest
 from dpml_app import page_list
 from dpml_app.core.card import Answer, Card, Number
 from dpml_app.core.pins import MOST, Pins, in_words
-from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import new_figure
-from dpml_app.drawing.pinned_overlay import MARKERS, Curve, Dot, PinnedOverlay
-from dpml_app.drawing.styles import EXACT
+from dpml_app.drawing.pinned_overlay import Curve, Dot, PinnedOverlay
 from dpml_app.jobs import Pool
-from dpml_app.pages.audit.page import AuditPage
-from dpml_app.pages.noise.page import NoisePage
+from dpml_app.settings import PageValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from playwright.sync_api import expect
@@ -120,35 +117,6 @@ def test_pins_differ_in_dash_and_are_numbered_once():
     assert overlay.dots.data["shown"] == ["", "1", "", "2"]
     # by the shape of their dots as well
     assert len(set(overlay.dots.data["marker"])) == 2
-    assert overlay.badges.data["pin"] == []
-
-
-def test_pinned_curves_without_a_dot_bear_their_numbers_each_at_a_place_of_its_own():
-    overlay = PinnedOverlay(new_figure("some"))
-    x = np.linspace(0, 1, 101)
-    overlay.show(
-        [([Curve(x, x, "#0072B2"), Curve(x, np.where(x > 0.5, np.nan, x), "#009E73"), Curve(x, x, EXACT)], [])] * 3
-    )
-    told = overlay.badges.data
-    assert told["pin"] == ["1", "1", "2", "2", "3", "3"]
-    assert told["x"] == pytest.approx([1 / 6, 1 / 12, 1 / 3, 1 / 6, 1 / 2, 1 / 4])
-    assert told["y"] == pytest.approx(told["x"])
-    assert told["color"] == ["#0072B2", "#009E73"] * 3
-    # the true curve has none, and they differ in their shapes, which hold the number on the ground of the page
-    assert len(set(told["marker"])) == 3
-    assert {marker: pin for pin, marker in zip(told["pin"], told["marker"], strict=True)} == {
-        marker: str(k) for k, marker in enumerate(MARKERS, 1)
-    }
-    # a curve of nothing has no place, and takes none from the others
-    overlay.show([([Curve([], [], "#0072B2")], []), ([Curve(x, x, "#0072B2")], [])])
-    assert np.isnan(overlay.badges.data["x"][0])
-    assert overlay.badges.data["x"][1] == pytest.approx(1 / 3)
-
-
-def test_on_a_logarithmic_axis_a_number_stands_at_its_share_of_what_is_seen():
-    overlay = PinnedOverlay(new_figure("some", x_axis_type="log"))
-    overlay.show([([Curve([0.01, 0.1, 1.0, 10.0], [1, 1, 1, 1], "#0072B2")], [])] * 2)
-    assert overlay.badges.data["x"][1] == pytest.approx(0.1)
 
 
 def test_settings_are_said_as_their_controls_say_them():
@@ -200,12 +168,6 @@ async def page_facts(page, name):
 
 async def as_is(value):
     return value
-
-
-def test_pages_without_an_answer_cannot_pin():
-    for kind in (NoisePage, AuditPage):
-        if not kind.can_pin():
-            assert kind.pins is None
 
 
 def test_the_browser_asks_and_is_told():

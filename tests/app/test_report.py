@@ -5,8 +5,8 @@ import re
 
 import pytest
 from dpml_app import uploaded_table
+from dpml_app.code.report import NOT_PRIVATE, STUDY, as_html, plain_text, report_of
 from dpml_app.core import link
-from dpml_app.core.report import NOT_PRIVATE, STUDY, as_html, plain_text, report_of
 from dpml_app.pages.select.compute import SelectValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
@@ -29,8 +29,8 @@ def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone)
     assert page["question"] == "Which features does private selection keep?"
     assert page["answer"] == plain_text(alone.page.headline.object)
     assert [card["title"] for card in page["cards"]] == [card.title for card in alone.page.cards.values()]
-    plots = [name for card in page["cards"] for name in card["plots"]]
-    assert "select-chosen" in plots
+    plots = {name: tables for card in page["cards"] for name, tables in card["plots"]}
+    assert "<caption>select-rows</caption>" in plots["select-chosen"]
     assert all(card["said"] and not re.search("</?[a-z]", card["said"]) for card in page["cards"])
     assert ["Data set", "Toy, generated"] in page["settings"]
     assert ["ε", "1"] in page["settings"]
@@ -74,16 +74,16 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     shell = Shell()
     shell.link({"page": "noise"})
     shell.shown.card_slots["draws"].mount()
-    shell.asking.data = {"said": ["noise-draws-readout"], "serial": [1]}
+    shell.asking.data = {"said": ["noise-draws-readout"], "plots": [""], "serial": [1]}
     told = json.loads(shell.coded.data["payload"][0])
     assert told["serial"] == 1
     assert told["file"] == "dpml-noise-draws-epsilon-1"
     assert "DrawsCard().work(settings, facts)" in told["script"]
-    shell.asking.data = {"said": ["noise-nothing-readout"], "serial": [2]}
+    shell.asking.data = {"said": ["noise-nothing-readout"], "plots": [""], "serial": [2]}
     assert "script" not in json.loads(shell.coded.data["payload"][0])
-    shell.asking.data = {"said": ["<script>"], "serial": [3]}
-    assert json.loads(shell.coded.data["payload"][0]) == {"serial": 3}
-    shell.asking.data = {"said": ["report"], "serial": [4]}
+    shell.asking.data = {"said": ["<script>"], "plots": ["<b>"], "serial": [3]}
+    assert json.loads(shell.coded.data["payload"][0]) == {"tables": "", "csv": {}, "serial": 3}
+    shell.asking.data = {"said": ["report"], "plots": [""], "serial": [4]}
     report = json.loads(shell.coded.data["payload"][0])["report"]
     assert report["file"] == "dpml-noise-report-epsilon-1"
     assert '<h2 class="first">Noise</h2>' in report["html"]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE
+from dpml_app.data.measures import expected_best
 from dpml_app.data.measures import facts as facts_of
 from dpml_app.pages.select import compute as own
 from dpml_app.pages.select import text as texts
@@ -70,7 +71,7 @@ def test_coin_is_even_at_place_t_plus_one(toy):
 def test_expected_best_is_that_of_all_masks():
     scores, p = np.array([4.0, 3.0, 3.0, 1.0]), np.array([0.9, 0.6, 0.3, 0.2])
     # the two best are the first and one of the two that share place two, each as likely
-    assert own.expected_best(scores, p, 2) == pytest.approx(0.9 + (0.6 + 0.3) / 2)
+    assert expected_best(scores, p, 2) == pytest.approx(0.9 + (0.6 + 0.3) / 2)
 
 
 # ---- accuracy -----------------------------------------------------------------------------------------------------

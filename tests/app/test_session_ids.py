@@ -117,12 +117,6 @@ def test_a_session_named_in_a_posted_form_is_refused(served):
     assert not tokens(answer)
 
 
-def test_a_page_is_not_embedded_in_other_sites(served):
-    answer = ask(served, "GET /app/autoload.js?bokeh-autoload-element=x")
-    assert status(answer) == 404
-    assert not tokens(answer)
-
-
 def test_a_signed_session_of_another_visitor_is_refused(served):
     """An attacker may send a victim the name of a session that the server has signed: the attacker's own."""
     (token,) = tokens(ask(served, "GET /app"))

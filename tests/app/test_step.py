@@ -9,7 +9,7 @@ from benchmarks.bench_step import dearest_step
 
 @pytest.mark.parametrize(
     ("page_id", "query", "files", "most"),
-    [("explore", "", 16, 300), ("train", "", 40, 600)],
+    [("explore", "", 12, 250), ("train", "", 20, 450)],
 )
 def test_a_step_enters_few_files_and_few_times(alone, page_id, query, files, most):
     page = alone.enter(page_id, query, only=("none",))

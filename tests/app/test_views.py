@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import panel as pn
 import pytest
-from bokeh.document import Document
-from bokeh.plotting import figure as figure_kind
 from dpml_app import views
 from dpml_app.drawing.styles import style_of
 from dpml_app.views import display
@@ -150,20 +148,6 @@ def test_tidy_takes_dictionaries_and_arrays():
             views.tidy(wrong)
 
 
-def test_a_map_marks_the_best_cell_and_what_may_be_as_good():
-    # at ε = 1: T = 2 is better than T = 1 in each draw, by 1 to 10 hundredths; T = 4 is worse by chance only
-    rng = np.random.default_rng(0)
-    cells = ((1, 0.1, 0.001), (2, 0, 0.2), (4, 0.01, -0.2))
-    rows = [(1.0, t, d, 0.7 - gap + swing * (d % 2 - 0.5)) for t, gap, swing in cells for d in range(20)]
-    table = pd.DataFrame(rows, columns=["epsilon", "n_features", "draw", "accuracy"])
-    table = table.sample(frac=1, random_state=rng)  # the order of the rows says nothing
-    _heat, rings, dots = views.map(table)
-    assert rings["n_features"].tolist() == ["2"]
-    assert dots["n_features"].tolist() == ["4"]
-    with pytest.raises(InvalidData, match="no column 'draw'"):
-        views.map(table.drop(columns="draw"))
-
-
 def test_a_region_is_what_a_claim_admits():
     region = part(views.roc(exact=([0, 1], [0, 1]), claim=1.0), "Area")
     at = region["fpr"]
@@ -202,31 +186,11 @@ def test_a_histogram_counts_and_says_how_sure_it_is():
             views.histogram(values, edges, noisy=noisy)
 
 
-def test_a_theme_changes_ground_and_text():
-    def sent(name):
-        """Return the colours of the ground and of the title."""
-        views.theme(name)
-        doc = Document(theme=hv.renderer("bokeh").theme)
-        doc.add_root(pn.pane.HoloViews(views.curve(draws(), title="a title")).get_root(doc))
-        figure = doc.select_one({"type": figure_kind})
-        return [figure.background_fill_color, figure.title.text_color]
-
-    try:
-        dark, light = sent("dark"), sent("light")
-    finally:
-        views.theme("light")
-    assert dark == ["#2b3035", "#ffffff"]
-    assert light == ["#ffffff", "black"]
-    with pytest.raises(InvalidParameter, match="theme"):
-        views.theme("grey")
-
-
 VIEWS = {
     "curve": partial(views.curve, draws(), levels={"majority": 0.5}),
     "points": partial(views.points, draws(), "epsilon", "accuracy", diagonal=True, joined=True),
     "ranked": partial(views.ranked, draws(), "epsilon", "accuracy", levels={"by lot": 0.5}),
     "roc": partial(views.roc, exact=([0, 1], [0, 1]), claim=0.5),
-    "map": partial(views.map, draws(n_features=2)),
     "histogram": partial(
         views.histogram,
         draws()["accuracy"],

@@ -51,20 +51,6 @@ def test_browser_computes_the_same_probabilities_as_the_library(app):
             app.wait_for_text(f"{kept:.1f}")
 
 
-# the same script on a table that is wider
-@pytest.mark.full
-@pytest.mark.data
-def test_browser_computes_the_same_probabilities_for_600_features(app, data_home):
-    app.open("?dataset=xwindows&epsilon=10&selection_share=0.95&n_features=50&draws=10")
-    data = load("xwindows")
-    places = [data.feature_names.index(name) for name in app.read("selection-drawn")["name"]]
-    for kind in ("count", "mutual_information"):
-        study = SelectedNBStudy(data, kind)
-        weight = MaskSelector(9.5, 50, kind).weight(data.schema)
-        expected = inclusion_probabilities(weight * study.scores, 50)
-        assert app.array("selection-drawn", kind) == pytest.approx(expected[places], abs=1e-9)
-
-
 def test_marker_follows_epsilon_and_zoom_is_kept(app):
     app.open("?dataset=toy&draws=20")
     app.page.evaluate("Bokeh.documents[0].get_model_by_name('roc').y_range.setv({start: 0.7, end: 0.8})")

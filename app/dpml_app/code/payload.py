@@ -1,17 +1,20 @@
-"""What the browser is told of a plot's code, when its numbers are opened."""
+"""What the browser is told of a plot when its numbers are opened: tables, files and code."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
+from bokeh.models import Plot
+
+from dpml.tables import safe_csv
 from dpml_app import uploaded_table
 from dpml_app.code.script import WIDTH, Code, Script, literal
+from dpml_app.code.tables import html_of, tables_of_plots
 from dpml_app.core.card import Card, ResultKey
-from dpml_app.core.card_page import CardPage
-from dpml_app.core.page import BasePage
-from dpml_app.core.values import DatasetValues, file_name
+from dpml_app.core.page import BasePage, CardPage
 from dpml_app.jobs import Task
+from dpml_app.settings import DatasetValues, file_name
 
 
 def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> Code:
@@ -80,14 +83,17 @@ def script_of(page: CardPage, name: str) -> Script | None:
     return script
 
 
-def payload(page: BasePage, readout_name: str) -> dict[str, Any]:
-    """Return how the files of a card are called, and its script and notebook if it has them.
+def payload(page: BasePage, readout_name: str, plots: Iterable[Plot]) -> dict[str, Any]:
+    """Return the tables behind a card's plots, how its files are called, and its script and notebook if it has them.
 
     `readout_name` is the name of the card's sentence, which is how the browser calls a card.
     """
     name = next((name for name, readout in page.readouts.items() if readout.name == readout_name), None)
-    if not isinstance(page, CardPage) or name is None:
-        return {}
-    files = {"file": file_name(page.page_id, name, page.values().as_dict())}
-    script = script_of(page, name)
-    return files if script is None else {**files, "script": script.text, "notebook": script.notebook}
+    tables, files, script = tables_of_plots(plots), {}, None
+    if isinstance(page, CardPage) and name is not None:
+        values = page.values()
+        files, script = {"file": file_name(page.page_id, name, values.as_dict())}, script_of(page, name)
+        if tables and name in page.cards:
+            tables |= page.cards[name].browser_tables(values)
+    files |= {} if script is None else {"script": script.text, "notebook": script.notebook}
+    return {**files, "tables": html_of(tables), "csv": {name: safe_csv(each) for name, each in tables.items()}}

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpml import __version__
 from dpml_app import uploaded_table
-from dpml_app.core.values import DatasetValues, PageValues, file_name
+from dpml_app.settings import DatasetValues, PageValues, file_name
 
 WIDTH = 100
 DATASET = "settings.dataset"

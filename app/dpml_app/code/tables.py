@@ -1,6 +1,7 @@
 """The tables behind a plot: what each of its named sources holds, as the app's Numbers show it."""
 
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,10 @@ from bokeh.models import ColumnDataSource, GlyphRenderer, Plot
 
 from dpml_app.core.card import CHOSEN, Card, F, ResultKey, V
 from dpml_app.drawing.figure import LAYOUT
+from dpml_app.text.phrases import minus
+
+# of a table, as it is shown
+MOST_ROWS = 200
 
 
 def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[ResultKey, Any]) -> dict[str, pd.DataFrame]:
@@ -48,3 +53,26 @@ def _rows(data: Mapping[str, Any]) -> int:
 def _column(values: Any) -> Any:
     # an array of several dimensions is a list in each cell
     return values if isinstance(values, np.ndarray) and values.ndim == 1 else list(values)
+
+
+def html_of(tables: Mapping[str, pd.DataFrame], most: int = MOST_ROWS) -> str:
+    """Return the first rows of tables as HTML, numbers to six digits.
+
+    >>> html_of({"a<b": pd.DataFrame({"x": [-0.123456789, np.nan]})}, 1).splitlines()[1]
+    '  <caption>a&lt;b: first 1 of 2 rows</caption><thead>'
+    """
+    parts = []
+    for name, table in tables.items():
+        title = name if len(table) <= most else f"{name}: first {most} of {len(table)} rows"
+        with pd.option_context("display.max_colwidth", None):
+            html = table.head(most).map(_cell).to_html(index=False, border=0, justify="unset")
+        parts.append(html.replace("<thead>", f"<caption>{escape(title)}</caption><thead>", 1))
+    return "".join(parts)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | np.ndarray):
+        return " ".join(map(_cell, value))
+    if isinstance(value, float | np.floating):
+        return minus(f"{float(f'{value:.6g}'):.15g}") if np.isfinite(value) else ""
+    return "" if value is None else str(value)

@@ -18,10 +18,10 @@ from bokeh.models import GlyphRenderer, HoverTool, LogScale, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
-from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import HEIGHT, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.jobs import Task
+from dpml_app.settings import PageValues
 from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
 
@@ -289,11 +289,6 @@ class Slot(pn.Column):
         classes = ["waiting"] * waiting + ["computing"] * (waiting and computing)
         if self.css_classes != classes:
             self.css_classes = classes
-
-
-def grid(slots: Sequence[Slot]) -> pn.Column:
-    """Return cards in rows, each of as many as there is room for."""
-    return pn.Column(*slots, stylesheets=[GRID_STYLE], **WHOLE)
 
 
 def line(*parts: Any, least: int = 240, **looks: Any) -> pn.Column:

@@ -57,7 +57,8 @@ class Places:
     def clear(self) -> None:
         """Let go of all that was laid, once the document has ended."""
         for laid, root in self._laid:
-            forget(laid, root)
+            laid.clear()
+            forget(root)
         self._laid.clear()
 
     def _dress(self, _region: Any, root: Any, changed: Any, _old: Any) -> None:

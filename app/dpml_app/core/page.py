@@ -5,28 +5,56 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from html import escape
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 from weakref import WeakSet
 
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
+from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
-from dpml_app.core.card import BOX_STYLE, WHOLE, Slot
+from dpml_app import uploaded_table
+from dpml_app.core.card import (
+    BOX_STYLE,
+    CHOSEN,
+    DEFERRED,
+    GRID_STYLE,
+    IMMEDIATE,
+    WHOLE,
+    WORKER,
+    Answer,
+    Card,
+    F,
+    ResultKey,
+    Results,
+    Slot,
+    V,
+    answer,
+    card,
+    line,
+)
 from dpml_app.core.pins import Pins
-from dpml_app.core.values import PageValues
+from dpml_app.core.runner import TaskRunner
+from dpml_app.core.widgets import Controls
+from dpml_app.data.facts import NoFacts, dataset_note
+from dpml_app.data.real_data import GENERATED
 from dpml_app.drawing.sweep import Bars, Sweep
-from dpml_app.jobs import Pool
+from dpml_app.jobs import ANSWERS, Pool, Task
 from dpml_app.kit.widgets import in_notebook
 from dpml_app.serving import log
-from dpml_app.settings import Shared
+from dpml_app.settings import PageValues, Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
 
+# seconds until curves are asked for: a slider that is being dragged should not fade them at every step
+DELAY = 0.15
 REGIONS = ("top", "side", "advanced", "work", "details", "more")
+# Present shows the risk alone beside the picture
+ALONE_STYLE = ":host(.alone) > :not(.risk) { display: none !important; }"
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
@@ -96,6 +124,9 @@ class BasePage:
     # its name in the link, and in the navigation
     page_id: ClassVar[str]
     title: ClassVar[str]
+    # its cards, and the one whose picture answers the question
+    kinds: ClassVar[tuple[type[Card[Any, Any]], ...]] = ()
+    main_card: ClassVar[str] = ""
     # its settings, and their values at one moment
     settings_kind: ClassVar[type[Shared]] = Shared
     values_kind: ClassVar[type[PageValues]] = PageValues
@@ -130,6 +161,7 @@ class BasePage:
         self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
         self.regions = {name: pn.Column(**WHOLE) for name in REGIONS}
         self.regions["top"].append(self.alerts)
+        self.regions["side"].stylesheets = [ALONE_STYLE]
         look = [BOX_STYLE, PEOPLE_STYLE]
         margin = (0, 0, 12, 0)
         self.risk = pn.pane.HTML("", css_classes=["risk"], margin=margin, stylesheets=look, sizing_mode="stretch_width")
@@ -137,6 +169,11 @@ class BasePage:
         self._in_notebook = in_notebook()
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
+
+    @classmethod
+    def can_pin(cls) -> bool:
+        """Return whether the page's picture gives an answer that can be kept and compared."""
+        return any(kind.name == cls.main_card and kind.to_pin is not Card.to_pin for kind in cls.kinds)
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -150,14 +187,16 @@ class BasePage:
     # ---- messages -----------------------------------------------------------------------------------------------
 
     def report(self, topic: str, text: str, severity: str = "error") -> None:
-        """Show a message; a later one on the same topic replaces it."""
-        self._messages[topic] = (severity, text)
-        self._show_messages()
+        """Show a message in place of the one on the same topic; without a text, none."""
+        before = self._messages.pop(topic, None)
+        if text:
+            self._messages[topic] = (severity, text)
+        if text or before:
+            self._show_messages()
 
     def clear(self, topic: str) -> None:
         """Take a topic's message away."""
-        if self._messages.pop(topic, None) is not None:
-            self._show_messages()
+        self.report(topic, "")
 
     def _show_messages(self) -> None:
         alerts: list[Any] = []
@@ -177,22 +216,8 @@ class BasePage:
         text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
         self.report(topic or what, f"{what}: {text}")
 
-    def _mention(self, topic: str, text: str) -> None:
-        """Show a note on a topic, or take it away where there is nothing to say."""
-        if text:
-            self.report(topic, text, "info")
-        else:
-            self.clear(topic)
-
     def _read_out(self, name: str, text: str) -> None:
         self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
-
-    # ---- pins ----------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def can_pin(cls) -> bool:
-        """Return whether the page's picture gives an answer that can be kept and compared."""
-        return False
 
     # ---- work ---------------------------------------------------------------------------------------------------
 
@@ -229,3 +254,414 @@ class BasePage:
     @staticmethod
     async def _in_thread(threads: Pool, function: Callable, *arguments: Any) -> Any:
         return await asyncio.wrap_future(threads.call(function, *arguments))
+
+
+class CardPage(BasePage, Generic[V, F]):
+    """A page that is its cards, and facts of a data set that they are about, if it has one.
+
+    It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
+    chosen is answered at once, in the server; the rest comes from the worker processes in small tasks. Results are
+    kept in the pool's cache and are read from there.
+    """
+
+    # how a card's line is called
+    readout_name: ClassVar[str]
+    # the cards that are open below it, each made when its place comes near the view; all others stand behind "More"
+    details: ClassVar[tuple[str, ...]] = ()
+    advanced: Slot
+    # names of the sources that tell tests and the browser how often the page has answered, and how far its work is
+    sources: ClassVar[tuple[str, str]]
+    # finds what is known of a data set
+    facts_of: ClassVar[staticmethod[..., Any] | None] = None
+    # what the workers compute, for the status line
+    what: ClassVar[str] = "curves"
+    # makes the widgets
+    controls_kind: ClassVar[type[Controls]]
+    # what asks the workers
+    runner: ClassVar[type[TaskRunner]] = TaskRunner
+    # settings after which the facts are loaded again
+    reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
+
+    @classmethod
+    def shipped_results(cls, values: V) -> Mapping[Task, Any]:
+        """Return results that ship, by the tasks that would compute them."""
+        return {}
+
+    def __init__(self, settings: Shared, pool: Pool):
+        super().__init__(settings, pool)
+        self.names = self.values_kind.names()
+        self._changed: set[str] = set()
+        self._answering = False
+        self._values: V | None = None
+        # None: of a data set that is not loaded yet
+        known: Any = None if "dataset" in self.names else NoFacts()
+        self._facts: F | None = known
+        self._prepared: dict[str, list[Any]] = {}
+        # the last one that could be loaded
+        self._dataset = GENERATED
+        # the one of which the picture came filled, until it is loaded
+        self._opened = ""
+        self._wanted: dict[str, dict[ResultKey, Task]] = {}
+        self.controls = self.controls_kind(settings, self.report)
+        for name in (self.controls.in_top, *(name for kind in self.kinds for name in kind.controls)):
+            if name not in self.controls.widgets:
+                self.controls.add(name)
+        state, work = self.sources
+        callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
+        self.work = self.runner(pool, name=work, what=self.what, **callbacks)
+        # how often the page has answered, and whether a card that has just been made still waits for it
+        self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
+        look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
+        self.headline = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 14), **look)
+        # laid when it is opened: its widgets are half of those of a page
+        self.advanced = Slot(f"{self.page_id}-advanced", lambda: self.controls.advanced, room=None)
+        self.cards: dict[str, Card[V, F]] = {}
+        self.card_slots: dict[str, Slot] = {}
+        for region in ("details", "more"):
+            self.regions[region].stylesheets = [GRID_STYLE]
+        self.regions["side"].extend(self.side())
+        self.regions["advanced"].append(self.advanced)
+        self.regions["work"].append(self.work.progress.column)
+        self._make_slots(self.values())
+        # a model is in the document once another one refers to it
+        self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state, *self.connect()]
+        if self.can_pin():
+            self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
+        # also when a person cancels what is computed
+        follow = lambda _attribute, _old, _new: self._show_waiting(self._wanted, self.work.computing)  # noqa: E731
+        self.work.progress.state.on_change("data", follow)
+        settings.param.watch(self._on_change, self.names)
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that the page can show; empty: any."""
+        return self.controls.datasets if "dataset" in self.names else ()
+
+    def side(self) -> list[Any]:
+        """Return the components beside the plot, which all cards share."""
+        return [self.risk, self.controls.side]
+
+    # ---- places: the picture, the open cards, and those that are made when they are asked for -----------------------
+
+    def make(self, kind: type[Card[V, F]]) -> Card[V, F]:
+        """Return a new card."""
+        return kind()
+
+    def connect_card(self, card: Card[V, F]) -> None:
+        """Connect a card that has just been made with the page's own script."""
+
+    def _make_slots(self, values: V) -> None:
+        """Make the places that this setting has and that are not there yet, and the picture."""
+        new = [kind for kind in self.kinds if kind.name not in self.card_slots and kind.belongs(values)]
+        for kind in new:
+            slot = Slot(f"{self.page_id}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
+            slot.on_mount = self._on_mount
+            self.card_slots[kind.name] = slot
+            name = self.readout_name.format(kind.name)
+            self.readouts[kind.name] = HTML(text="", name=name, sizing_mode="stretch_width")
+            if kind.name == self.main_card:
+                self.regions["top"].append(slot)
+                slot.mount()
+        if new:
+            self.slots = [self.advanced, *self.card_slots.values()]
+            rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
+            for region, opened in (("details", True), ("more", False)):
+                self.regions[region].objects = [slot for n, slot in rest.items() if (n in self.details) == opened]
+            self.on_slots()
+        for kind in self.kinds:
+            if kind.name in self.card_slots:
+                self.card_slots[kind.name].visible = kind.belongs(values)
+
+    def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:
+        """Return the content of a card's place."""
+        self.cards[kind.name] = one = self.make(kind)
+        if self._facts is not None:
+            one.lay_out(self._facts)
+        self.connect_card(one)
+        readout = self.readouts[kind.name]
+        own = [self.controls.widgets[name] for name in one.controls]
+        if one.name == self.main_card:
+            control = self.controls.widgets[self.controls.in_top]
+            rows = [line(*own)] if own else []
+            return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
+        # a lesson finds them by their class
+        above = (pn.Column if one.stacked else line)(*own, css_classes=["card-controls"], **WHOLE)
+        aside = one.name in self.details and not one.says
+        return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
+
+    def sentences(self) -> list[Any]:
+        """Return the sentences under the plot, above the line of the card."""
+        return [self.headline]
+
+    def _on_mount(self) -> None:
+        """Compute what a card needs that has just been made."""
+        self._changed.add("page")
+        self.state.data = {**self.state.data, "due": [True]}
+        self.resume()
+
+    def _asked(self, values: V) -> set[str]:
+        """Return the names of the cards that are there and that this setting has."""
+        return {name for name, one in self.cards.items() if self.card_slots[name].objects and one.belongs(values)}
+
+    # ---- what a page can say of itself ----------------------------------------------------------------------------
+
+    def values(self) -> V:
+        """Return what the page depends on."""
+        values: Any = self.values_kind.of(self.settings)  # a class variable cannot be of the type V
+        return values
+
+    def connect(self) -> list[Any]:
+        """Connect the page's own script, once its picture is made; return the sources that nothing else refers to."""
+        return []
+
+    def facts_task(self, values: V) -> Task | None:
+        """Return the call that finds what is known of a data set; None on a page without one."""
+        return None if self.facts_of is None else Task(self.facts_of, (values.as_dict()["dataset"],))
+
+    async def facts(self, values: V) -> F:
+        """Return what is known of a data set."""
+        task = self.facts_task(values)
+        assert task is not None
+        facts: F = await self._call(task.function, *task.arguments)
+        return facts
+
+    @property
+    def known(self) -> F | None:
+        """What is known of the data set that is shown; None while nothing is."""
+        return self._facts
+
+    def note(self, facts: Any) -> str:
+        """Return one line about the data set."""
+        return dataset_note(facts)
+
+    def words(self, values: V, facts: F, results: Mapping[str, Results]) -> str:
+        """Return the headline; `results` are those of each card at the setting that is chosen."""
+        return ""
+
+    def offer(self, changed: set[str]) -> None:
+        """Offer what the data set has, which may change a setting."""
+        if "dataset" in changed:
+            self.report("lowered", self.controls.fit(self._facts), "info")
+
+    def adopt(self, task: Task, result: Any) -> None:
+        """Take note of a result that has come."""
+
+    # ---- answers ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+        if self._doc is not None:
+            return
+        self._doc = pn.state.curdoc
+        self.pool.start()
+        self._changed |= set(self.names)
+        self.resume()
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        super().stop()
+        self.work.close()
+
+    def resume(self) -> None:
+        """Answer what has changed while another page was shown."""
+        if self._changed and self._doc is not None and self.shown and not self._answering:
+            self._spawn(self._answer())
+
+    def _on_change(self, *events) -> None:
+        self._changed |= {e.name for e in events}
+        self.resume()
+
+    async def _answer(self) -> None:
+        """Answer the latest setting until nothing has changed meanwhile."""
+        if self._answering:
+            return
+        self._answering = True
+        try:
+            while self._changed and self._doc is not None:
+                changed, self._changed = self._changed, set()
+                try:
+                    await self._answer_once(changed)
+                except Exception as error:
+                    names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
+                    with self._hold():
+                        self._failed(names, error, topic="answer")
+                else:
+                    self.clear("answer")
+        finally:
+            self._answering = False
+
+    async def _call(self, function: Callable, *arguments: Any) -> Any:
+        """Return what a function gives, computed in the server and kept."""
+        return await self._in_thread(ANSWERS, self.pool.cache.call, function, *arguments)
+
+    async def _answer_once(self, changed: set[str]) -> None:
+        if self.reload & changed and not await self._load("dataset" in changed):
+            return
+        if self._facts is None or "dataset" in self._changed:
+            return  # nothing to show, or another data set was chosen while this one was loaded
+        with self._hold():
+            self.offer(changed)
+        values, facts = self.values(), self._facts  # offering may have changed a setting
+        with self._hold():
+            self._make_slots(values)
+        asked = self._asked(values)
+        refused = {n: card.refusal(values, facts) for n, card in self.cards.items() if n in asked}
+        wanted = {n: self.cards[n].work(values, facts) if not refusal else {} for n, refusal in refused.items()}
+        at_once, late = (
+            {task for work in wanted.values() for result_key, task in work.items() if result_key[1] == when}
+            for when in (IMMEDIATE, DEFERRED)
+        )
+        if values != self._values:
+            self.work.stop()
+        answers = [self._call(task.function, *task.arguments) for task in at_once]
+        answering = asyncio.gather(self.work.add_formulas(late), *answers)
+        if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
+            with self._hold():
+                self._show_waiting(wanted, computing=True)
+        await answering
+        if self._doc is None:
+            return
+        self._values = values
+        with self._hold():
+            self.show_risk()
+            for name, refusal in refused.items():
+                card = self.cards[name]
+                for plot in card.plots:
+                    plot.visible = not refusal and plot in card.drawn(values)
+                seen = [getattr(values, setting) for setting in card.depends]
+                if refusal:
+                    card.clear()
+                    self._prepared.pop(name, None)
+                    self._read_out(name, f"Not available for this setting: {refusal}")
+                    continue
+                if seen and self._prepared.get(name) == seen:
+                    continue
+                results = self._chosen(wanted[name])
+                card.prepare(values, facts, results)
+                self._prepared[name] = seen
+                if results:
+                    self._read_out(name, card.readout(values, facts, results))
+            self._show_headline(wanted)
+            if "page" in changed:
+                self.controls.remind()
+        self._spawn(self._draw_curves(values, wanted))
+
+    async def _draw_curves(self, values: V, wanted: dict[str, dict[ResultKey, Task]]) -> None:
+        """Have what is missing computed, once no newer setting follows at once."""
+        missing = self._missing(values, wanted)
+        if missing:
+            await asyncio.sleep(DELAY)
+        if values is not self._values or self._doc is None:
+            return
+        try:
+            with self._hold():
+                self._wanted = wanted
+                self._show(set(wanted))
+                # some may have come meanwhile
+                self.work.request(self._missing(values, wanted) if missing else [])
+                self._show_waiting(wanted, self.work.computing)
+                self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
+        except Exception as error:
+            with self._hold():
+                self._failed(self.what.capitalize(), error)
+
+    async def _load(self, other: bool) -> bool:
+        """Load the facts and lay out for them, cleared where it is another data set; say so where there are none."""
+        name, before = self.settings.dataset, self._dataset
+        title = uploaded_table.display_name(name)
+        if other:
+            with self._hold():
+                if name != self._opened:
+                    self._clear()
+                self._opened = ""
+                self.work.rest(f"Loading {title}…")
+        try:
+            self._facts = facts = await self.facts(self.values())
+        except Exception as error:
+            with self._hold():
+                self._clear()
+                shown = f"{title}, so {uploaded_table.display_name(before)} is shown" if before != name else title
+                self._failed(shown, error, topic="Data set")
+                self.headline.object = "<p>This data set has no results.</p>"
+                self.work.rest("No data")
+                self.settings.dataset = before  # no axes stay empty
+            return False
+        self._dataset = name
+        if other:
+            with self._hold():
+                self.controls.dataset_note.object = self.note(facts)
+                for one in self.cards.values():
+                    one.lay_out(facts)
+        return True
+
+    def _clear(self) -> None:
+        self._facts, self._values, self._wanted = None, None, {}
+        self._prepared.clear()
+        for one in self.cards.values():
+            one.clear()
+        for name in self.readouts:
+            self._read_out(name, "")
+        self.controls.dataset_note.object = self.headline.object = ""
+
+    # ---- results ---------------------------------------------------------------------------------------------------
+
+    def _missing(self, values: V, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> list[Task]:
+        """Return the tasks without a result, each once.
+
+        First those of the setting that is chosen, then the curves, card by card, and those that can wait.
+        """
+        ranked: list[list[Task]] = [[], [], []]
+        for name, work in wanted.items():
+            card, there = self.cards[name], self._kept(work)
+            for result_key, task in work.items():
+                if result_key not in there:
+                    ranked[2 if card.waits(result_key) else result_key[1] != WORKER].append(task)
+        return list(dict.fromkeys(task for some in ranked for task in some))
+
+    def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
+        """Return the results that are there."""
+        return self.pool.cache.known(work)
+
+    def _chosen(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
+        """Return those at the setting that is chosen."""
+        return self._kept({result_key: task for result_key, task in work.items() if result_key[1] in CHOSEN})
+
+    def _arrived(self, results: Mapping[Task, Any]) -> None:
+        for task, result in results.items():
+            self.adopt(task, result)
+        self._show({name for name, work in self._wanted.items() if results.keys() & set(work.values())})
+
+    def _show(self, names: set[str]) -> None:
+        if self._values is None or self._facts is None:
+            return
+        for name in names:
+            work = self._wanted.get(name)
+            if work:
+                results = self._kept(work)
+                self.cards[name].show(results, work)
+                self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
+        self._show_headline(self._wanted)
+        self._show_waiting(self._wanted, self.work.computing)
+
+    def _show_waiting(self, wanted: Mapping[str, Mapping[ResultKey, Task]], computing: bool) -> None:
+        """Grey each card that lacks results of its setting."""
+        for name, work in wanted.items():
+            self.card_slots[name].wait(self.cards[name].greyed(self._kept(work), work, computing), computing)
+
+    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        super()._failed(what, error, topic)
+        self._show_waiting(self._wanted, self.work.computing)
+
+    def _show_headline(self, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> None:
+        if self._values is not None and self._facts is not None:
+            results = {name: self._chosen(work) for name, work in wanted.items()}
+            self.headline.object = self.words(self._values, self._facts, results)
+        if self.pins is not None and (self.pins.kept or self.pins.due):
+            self.pins.follow()
+
+    def _to_pin(self) -> Answer | None:
+        """Return what the picture shows, None while it is not of the setting that is chosen."""
+        if self._facts is None or self._values is None or self._values != self.values():
+            return None
+        main_card = self.cards[self.main_card]
+        return main_card.to_pin(self._values, self._facts, self._kept(main_card.work(self._values, self._facts)))

@@ -13,10 +13,9 @@ import param
 from dpml_app import uploaded_table
 from dpml_app.core.card import Answer, Card
 from dpml_app.core.link import text_of
-from dpml_app.core.values import PageValues
 from dpml_app.data.facts import CARDS
 from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
-from dpml_app.settings import Shared
+from dpml_app.settings import PageValues, Shared
 
 MOST = len(DASHES)
 NO_NUMBER = "–"

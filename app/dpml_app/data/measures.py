@@ -1,6 +1,7 @@
 """Data sets and their facts: plain functions that the server and its workers call."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpml.counts import contingency
 from dpml.datasets import Dataset, load
@@ -9,6 +10,8 @@ from dpml.studies.accuracy import majority_accuracy, non_private_nb
 from dpml_app import uploaded_table
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.jobs import kept
+
+FloatArray = NDArray[np.float64]
 
 
 def dataset(name: str) -> Dataset:
@@ -68,3 +71,14 @@ def facts(name: str) -> BinaryFacts:
         scores={kind: scores_from_counts(exact, kind) for kind in ("count", "mutual_information")},
         unit=unit,
     )
+
+
+def expected_best(scores: FloatArray, p: FloatArray, n_features: int) -> float:
+    """Return how many of the T best features a selection has on average; ties at place T share it.
+
+    >>> expected_best(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.6, 0.4]), 2)
+    1.5
+    """
+    last = np.sort(scores)[-n_features]
+    above, tied = scores > last, scores == last
+    return float(p[above].sum() + p[tied].sum() * (n_features - above.sum()) / tied.sum())

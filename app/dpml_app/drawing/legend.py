@@ -30,6 +30,8 @@ from dpml_app.drawing.styles import BAND_ALPHA, Style
 
 # the legend has hidden or shown its samples; the renderers that they stand for follow
 CLICKED = "for (const one of shown[items.indexOf(cb_obj.item)] ?? []) { one.visible = !one.visible }"
+# names stand side by side, as many as fit
+FLOW = ".bk-grid { display: flex; flex-wrap: wrap; width: auto; } .bk-item { margin-right: 12px; }"
 # paint the plot when an item is renamed, hidden or shown; by name, because a reference would be watched
 CHANGED = "cb_obj.document?.get_model_by_name(name)?.change.emit()"
 
@@ -69,12 +71,12 @@ class PlotLegend:
     False
     """
 
-    def __init__(self, p: figure, ncols: int = 2, *, hides: bool = False, **options: Any):
+    def __init__(self, p: figure, *, hides: bool = False, **options: Any):
         self._plot = p
         self._source, self._every = ColumnDataSource({"x": [np.nan], "y": [np.nan]}), AllIndices()
         self._shown: dict[LegendItem, list[Model]] = {}
         options = {"location": (-45, 0), "click_policy": "hide" if hides else "none", **options}
-        self.model = Legend(name=f"{p.name}-legend", ncols=ncols, label_text_font_size="14px", **options)
+        self.model = Legend(name=f"{p.name}-legend", label_text_font_size="14px", stylesheets=[FLOW], **options)
         self.model.update(spacing=2, padding=2, margin=4, border_line_alpha=0, background_fill_alpha=0)
         p.add_layout(self.model, "below")
         self._changed = CustomJS(args={"name": self.model.name}, code=CHANGED)

@@ -3,7 +3,6 @@ const address = {document: null}
 const location = {search: `?lesson=${document.querySelector("main").dataset.lesson}&step=1`, pathname: ""}
 const history = {pushState(_state, _title, url) { location.search = url }}
 const parts = [...document.querySelectorAll(".of-step")]
-const plots = parts.filter((part) => !part.querySelector(".no-plot"))
 const show = () => {}
 const write = () => {}
 const el_of = () => null
@@ -12,42 +11,36 @@ function visit() {
   parts.forEach((part, i) => { part.hidden = i + 1 !== step })
 }
 visit()
-// each sentence is said from the start, once its plot is there
-const waiting = setInterval(() => {
-  const controls = Bokeh.documents.flatMap((d) => [...d._all_models.values()]).filter(({name}) => name === "control")
-  if (controls.length < plots.length) { return }
-  const views = controls.map((control) => Bokeh.index.find_one_by_id(control.id))
-  const handles = views.map((view) => view?.el.shadowRoot?.querySelector(".noUi-handle"))
-  // a step that is hidden has its slider too
-  if (handles.some((handle) => !handle)) { return }
-  clearInterval(waiting)
-  controls.forEach((control, i) => {
-    const tell = () => {
-      handles[i].setAttribute("aria-label", control.title)
-      handles[i].setAttribute("aria-valuetext", control.format.args.names[control.value])
-    }
-    tell()
-    // the slider writes its own place there first
-    control.connect(control.properties.value.change, () => setTimeout(tell))
-    control.properties.value.change.emit()
-  })
-  paint()
-}, 50)
-// Bokeh draws on a canvas, which no style sheet reaches
-const dark = matchMedia("(prefers-color-scheme: dark)")
-function paint() {
-  const [ground, ink, lines] = dark.matches ? ["#17191c", "#e8e8e8", "#565a60"] : ["#ffffff", "#444444", "#e5e5e5"]
-  for (const model of Bokeh.documents.flatMap((d) => [...d._all_models.values()])) {
-    if (model.type === "Figure") {
-      model.setv({background_fill_color: ground, border_fill_color: ground})
-    } else if (model.type === "Legend") {
-      model.label_text_color = ink
-    } else if (model.type === "Grid") {
-      model.grid_line_color = lines
-    } else if (/Axis$/.test(model.type)) {
-      const colors = ["axis_label_text", "major_label_text", "axis_line", "major_tick_line", "minor_tick_line"]
-      model.setv(Object.fromEntries(colors.map((name) => [`${name}_color`, ink])))
+
+// every line of a plot at the slider's value, in words
+function curves({lines, unit}, i) {
+  const shown = (v) => unit ? v.toFixed(1) + unit : Number(v.toPrecision(3)).toLocaleString("en", {maximumSignificantDigits: 3})
+  return lines.map(({label, middle, low, high}) => {
+    const band = low.length ? ` (90% of runs: ${shown(low[i])} to ${shown(high[i])})` : ""
+    return `${label} <b>${shown(middle[i])}</b>${band}`
+  }).join("; ") + "."
+}
+// how far two probabilities are apart at the slider's ε, in words
+function bars({heights: {first, second}, outputs}, i) {
+  const loss = outputs.map((_, k) => first[i][k] === second[i][k] ? 0 : Math.abs(Math.log(first[i][k] / second[i][k])))
+  const worst = Math.max(...loss), at = loss.indexOf(worst)
+  if (worst === 0) { return "All outputs have the same probability on both tables: the actual ε is 0." }
+  const [a, b] = [first, second].map((of) => of[i][at].toFixed(1))
+  return `The output “${outputs[at]}” has probability ${a}% on D and ${b}% on D′: ` +
+    (Number.isFinite(worst) ? `actual ε = <b>${worst.toFixed(3)}</b>.` : "<b>not private at any ε</b>.")
+}
+for (const slider of document.querySelectorAll("[data-shown]")) {
+  const data = JSON.parse(slider.dataset.shown)
+  const move = () => {
+    const i = slider.value, model = Bokeh.documents[0]?.get_model_by_name(slider.id)
+    slider.ariaValueText = slider.previousElementSibling.textContent = data.names[i]
+    slider.parentNode.nextElementSibling.innerHTML = data.lines ? curves(data, i) : bars(data, i)
+    if (data.lines) {
+      model?.setv({location: data.x[i]})
+    } else {
+      model?.setv({data: {...model.data, first: data.heights.first[i], second: data.heights.second[i]}})
     }
   }
+  slider.addEventListener("input", move)
+  move()
 }
-dark.addEventListener("change", paint)

@@ -21,7 +21,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.papers import items
 from dpml_app.core import link
 from dpml_app.core.card import CHOSEN, Number
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.data import measures
 from dpml_app.jobs import Task
 from dpml_app.page_list import PAGES

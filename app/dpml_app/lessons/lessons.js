@@ -125,16 +125,15 @@ function drawEnd() {
 // What a step is about, its card or its page's picture, and its control come into view and are marked. They stay there
 // while cards above still grow, and are let go when the reader scrolls.
 let looking = null
-const marked = []
+const marked = new Map()
 const MARK = {outline: "3px solid var(--focus)", outlineOffset: "3px", borderRadius: "8px"}
 function mark(el, look) {
-  if (marked.some((one) => one.el === el)) { return }
-  marked.push({el, before: Object.fromEntries(Object.keys(look).map((name) => [name, el.style[name]]))})
-  Object.assign(el.style, look)
+  if (!marked.has(el)) { marked.set(el, el.animate(look, {fill: "forwards"})) }
 }
 function unmark() {
   clearInterval(looking)
-  for (const {el, before} of marked.splice(0)) { Object.assign(el.style, before) }
+  for (const look of marked.values()) { look.cancel() }
+  marked.clear()
 }
 function controlOf({page, control}) {
   const section = document.querySelector(`section[data-of=${page}]`)
@@ -144,16 +143,6 @@ function controlOf({page, control}) {
   }
   return null
 }
-// where a card's controls and sentence leave its picture less than half the view, the view begins below them
-function start_of(model, height) {
-  const parts = (model.children?.[0]?.children ?? []).map((part) => el_of(part)?.getBoundingClientRect())
-  const controls = model.children?.[0]?.children?.findIndex((part) => part.css_classes?.includes("card-controls"))
-  const card = el_of(model).getBoundingClientRect().top
-  // head, own controls if there are any, sentence, picture
-  const [sentence, picture] = parts.slice(controls > 0 ? 2 : 1)
-  if (!sentence || !picture) { return card }
-  return [card, sentence.top].find((start) => picture.top - start <= height / 2) ?? picture.top
-}
 function opened(el) {
   const closed = !el.checkVisibility() && host_of(el).closest("details")
   if (closed) { closed.open = true }
@@ -161,29 +150,21 @@ function opened(el) {
 }
 function look() {
   unmark()
-  const main = document.querySelector("main"), step = at.lesson.steps[at.number - 1]
-  main.scrollTop = 0
-  let tries = 150, last = 0
+  const step = at.lesson.steps[at.number - 1]
+  let tries = 150
+  document.querySelector("main").scrollTop = 0
   looking = setInterval(() => {
-    const model = address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`)
-    const el = el_of(model)
+    const el = el_of(address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
     const control = el && controlOf(step)?.el
     if (el && opened(el) && (!control || opened(control))) {
       if (step.card) { mark(el, {...MARK, flexBasis: "100%"}) }
       if (control) { mark(control, MARK) }
-      const zero = main.getBoundingClientRect().top - main.scrollTop
-      const rects = [el, control ?? el].map((one) => one.getBoundingClientRect())
-      const [top, bottom] = [Math.min(...rects.map((r) => r.top)) - zero, Math.max(...rects.map((r) => r.bottom)) - zero]
-      // the picture goes before the control where both have no room
-      const both = bottom - top + 16 <= main.clientHeight ? top : start_of(model, main.clientHeight) - zero
-      const wanted = !step.card && bottom <= main.clientHeight ? 0 : both - 8
-      if (Math.abs(wanted - last) > 2) {
-        main.scrollTop = wanted
-        last = wanted
-      }
+      // the card, and then its picture, go before the control where not all have room
+      const picture = [...parts_of(el)].find((part) => part.classList.contains("bk-Figure"))
+      for (const part of [control, step.card && el, picture]) { part?.scrollIntoView?.({block: "nearest"}) }
     }
     // a page may come late
-    if (marked.length > 0 && --tries === 0) { clearInterval(looking) }
+    if (marked.size > 0 && --tries === 0) { clearInterval(looking) }
   }, 150)
 }
 function move() {

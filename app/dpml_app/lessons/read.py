@@ -11,7 +11,7 @@ import yaml
 
 from dpml.exceptions import DpmlError, InvalidParameter, shown
 from dpml_app.core import link
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.lessons.figures import filled
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings

@@ -11,7 +11,7 @@ from scipy import sparse
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 from dpml_app import uploaded_table
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.jobs import pool
 from dpml_app.kit.notebook import load_scripts
 from dpml_app.kit.widgets import notebook_widgets

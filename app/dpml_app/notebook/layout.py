@@ -6,7 +6,7 @@ from typing import Any
 import panel as pn
 
 from dpml_app.core.card import WHOLE
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 
 # as beside the pages of the app, where there is room for it
 SIDES = """
@@ -83,5 +83,5 @@ def _folded(title: str, content: Any) -> pn.Card:
 
 def _mount(page: CardPage, region: str) -> None:
     """Fill the places of cards that are seen."""
-    for slot in page.grids[region].objects:
+    for slot in page.regions[region].objects:
         slot.mount()

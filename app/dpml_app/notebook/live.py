@@ -14,7 +14,7 @@ from panel.io.notebook import block_comm
 from panel.io.state import set_curdoc
 
 from dpml_app import uploaded_table
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.kit.notebook import inline_styles
 
 LIGHT = {"background": "#ffffff", "color": "#16202c", "--panel-surface-color": "#ffffff"}

@@ -11,7 +11,7 @@ from dpml_app.drawing.band import spread
 from dpml_app.drawing.styles import Style
 from dpml_app.views.frame import Axis, axis, dimension, framed, levels_of, line
 from dpml_app.views.rendered import Table, ViewFigure
-from dpml_app.views.styles import styles_of
+from dpml_app.views.styles import grouped
 from dpml_app.views.tables import BANDS, bands, columns_of
 
 __all__ = ["add_series", "curve", "curve_figure", "curve_table", "series_layers"]
@@ -30,7 +30,6 @@ def curve(
     exact: bool | Collection[str] = False,
     levels: Mapping[str, float] | None = None,
     names: Mapping[Any, str] | None = None,
-    title: str = "",
     logx: bool | None = None,
     logy: bool | None = None,
     **look: Any,
@@ -55,7 +54,6 @@ def curve(
     names : mapping, optional
         What the values of `by` are called. A method of the app keeps its colour and marker under another name, and a
         name that the app has brings them.
-    title : str
     logx, logy : bool, optional
         Default: as the column is known to be drawn.
     **look
@@ -81,20 +79,16 @@ def curve(
     keys, at, of = columns_of(by), axis(x, log=logx), axis(y, log=logy)
     means = bands(table, [*keys, x], y, band=band, exact=exact)
     kdim, ydim = dimension(x, at), dimension(y, of)
-    groups = list(means.groupby(keys, sort=False, dropna=False)) if keys else [((), means)]
-    styles = (
-        styles_of([group for group, _ in groups], keys, names) if keys else {(): Style("mean", "#0072B2", "circle")}
-    )
     layers = []
-    for group, rows in groups:
+    for style, rows in grouped(means, keys, names):
         mine = rows.sort_values(x).rename(columns={"mean": y})
         drawn = bool(mine["low"].notna().any())
-        layers += series_layers(mine, kdim, ydim, styles[group], marks=len(mine) <= MOST_MARKERS, band=drawn)
+        layers += series_layers(mine, kdim, ydim, style, marks=len(mine) <= MOST_MARKERS, band=drawn)
     layers += levels_of(dict(levels or {}), means[x].to_numpy(), kdim, ydim)
     drawn = means["low"].notna().any()
     words = f"{of.label}, {BANDS[band]}" if drawn else of.label
     legend = {} if keys or levels else {"show_legend": False}
-    return framed(layers, at, of, **{"ylabel": words, "title": title, **legend, **look})
+    return framed(layers, at, of, **{"ylabel": words, **legend, **look})
 
 
 def series_layers(

@@ -1,4 +1,4 @@
-"""The frame of a view: its size, its axes and its legend; and the theme of all views.
+"""The frame of a view: its size, its axes and its legend.
 
 An axis has the name, the unit and the scale of a column of the library's tables.
 """
@@ -12,11 +12,10 @@ import holoviews.plotting.bokeh  # what is drawn has its options from there
 import numpy as np
 from bokeh.models import CustomJSTickFormatter, NumeralTickFormatter
 
-from dpml._validate import check_choice
 from dpml_app.drawing.figure import EPSILON_TICKS, PLAIN_DIGITS
 from dpml_app.drawing.styles import REFERENCE, Style
 
-__all__ = ["AXES", "WIDTH", "Axis", "axis", "dimension", "framed", "levels_of", "line", "theme"]
+__all__ = ["AXES", "WIDTH", "Axis", "axis", "dimension", "framed", "levels_of", "line"]
 
 
 @dataclass(frozen=True)
@@ -75,30 +74,6 @@ SIZES = {"title": "11pt", "labels": "10pt", "ticks": "9pt", "legend": "9pt"}
 # 0.01 and not a power of ten
 PLAIN = f"return tick >= 1000 ? {PLAIN_DIGITS} : String(Number(tick.toPrecision(3)))"
 LEVEL_DASHES = ("dashed", "dotted", "dotdash", "dashdot")
-
-
-def theme(name: str) -> None:
-    """Draw all views on a light or a dark ground from now on: HoloViews cannot know the notebook's.
-
-    Parameters
-    ----------
-    name : {"light", "dark"}
-
-    Examples
-    --------
-    >>> theme("dark")
-    >>> theme("light")
-    """
-    check_choice(name, "theme", ("light", "dark"))
-    renderer = hv.renderer("bokeh")
-    default: Any = renderer.param["theme"].default
-    if name == "dark":
-        from bokeh.themes import Theme
-        from panel.theme.material import MATERIAL_DARK_THEME
-
-        attributes = {**MATERIAL_DARK_THEME["attrs"], "Title": {"text_color": "#ffffff", "text_alpha": 0.82}}
-        default = Theme(json={"attrs": attributes})
-    renderer.theme = default
 
 
 def framed(layers: Sequence[Any], x: Axis, y: Axis, **look: Any) -> hv.Overlay:

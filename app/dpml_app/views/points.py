@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from dpml.exceptions import InvalidData
-from dpml_app.drawing.styles import EXACT, PALETTE, REFERENCE, Style
+from dpml_app.drawing.styles import EXACT, PALETTE, REFERENCE
 from dpml_app.views.frame import Axis, axis, dimension, framed
-from dpml_app.views.styles import styles_of
+from dpml_app.views.styles import grouped
 from dpml_app.views.tables import check_columns, columns_of
 
 __all__ = ["histogram", "points"]
@@ -28,7 +28,6 @@ def points(
     diagonal: bool = False,
     joined: bool = False,
     names: Mapping[Any, str] | None = None,
-    title: str = "",
     **look: Any,
 ) -> hv.Overlay:
     """Return a dot for each row.
@@ -45,7 +44,7 @@ def points(
         Whether the line is drawn on which both are equal.
     joined : bool
         Whether the dots of a series are joined in the order of the rows.
-    names, title, **look
+    names, **look
         As for `curve`.
 
     Returns
@@ -66,23 +65,18 @@ def points(
     check_columns(table, [*keys, x, y])
     at, of = axis(x, log=look.pop("logx", None)), axis(y, log=look.pop("logy", None))
     kdims = [dimension(x, at), dimension(y, of)]
-    groups = list(table.groupby(keys, sort=False, dropna=False)) if keys else [((), table)]
-    styles = (
-        styles_of([group for group, _ in groups], keys, names) if keys else {(): Style("draws", PALETTE[0], "circle")}
-    )
     layers: list[Any] = []
     if diagonal:
         ends = [float(table[[x, y]].min().min()), float(table[[x, y]].max().max())]
         layers.append(hv.Curve((ends, ends), *kdims).opts(color=REFERENCE, line_dash="dotted"))
     rest = [column for column in table.columns if column not in (x, y)]
-    for group, rows in groups:
-        style = styles[group]
+    for style, rows in grouped(table, keys, names, "draws"):
         if joined:
             layers.append(hv.Path([rows[[x, y]]], kdims).opts(color=style.color, line_width=1.5))
         dots = hv.Points(rows, kdims, rest, label=style.label)
         size = 7 if len(rows) < 100 else 3
         layers.append(dots.opts(color=style.color, marker=style.marker, size=size, alpha=0.6, tools=["hover"]))
-    return framed(layers, at, of, title=title, **{"show_legend": bool(keys), **look})
+    return framed(layers, at, of, **{"show_legend": bool(keys), **look})
 
 
 def histogram(
@@ -94,7 +88,6 @@ def histogram(
     noisy: Any = None,
     x: str = "value",
     y: str = "",
-    title: str = "",
     **look: Any,
 ) -> hv.Overlay:
     """Return how many values are in each bin, and curves to compare with.
@@ -113,7 +106,6 @@ def histogram(
         A release of the bins' counts, drawn as dots.
     x, y : str
         The axes' names.
-    title : str
     **look
         Options of HoloViews for the whole.
 
@@ -152,7 +144,7 @@ def histogram(
     if noisy is not None:
         layers.append(hv.Scatter((middle, noisy), kdim, vdim, label="noisy").opts(color=PALETTE[0], size=8))
     look = {"show_legend": noisy is not None or bool(curves), **look}
-    return framed(layers, at, of, title=title, **look)
+    return framed(layers, at, of, **look)
 
 
 def _shares(count: np.ndarray, middle: np.ndarray, width: np.ndarray, total: int, kdim: Any, vdim: Any) -> list[Any]:

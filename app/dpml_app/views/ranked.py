@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.views.frame import LEVEL_DASHES, axis, dimension, framed
-from dpml_app.views.styles import styles_of
+from dpml_app.views.styles import grouped
 from dpml_app.views.tables import BANDS, bands, columns_of
 
 __all__ = ["ranked"]
@@ -29,7 +29,6 @@ def ranked(
     levels: Mapping[str, float] | None = None,
     names: Mapping[Any, str] | None = None,
     order: Sequence[Any] | None = None,
-    title: str = "",
     **look: Any,
 ) -> hv.Overlay:
     """Return a row for each thing: the mean of each series, and a whisker that holds its draws.
@@ -48,7 +47,6 @@ def ranked(
         Vertical lines to compare with, by their names.
     order : sequence, optional
         The things from top to bottom; default: by the mean of the first series, the largest first.
-    title : str
     **look
         Options of HoloViews for the whole.
 
@@ -70,21 +68,18 @@ def ranked(
     """
     keys, at = columns_of(by), axis(value, log=False)
     means = bands(table, [*keys, of], value, band=band, exact=exact)
-    groups = list(means.groupby(keys, sort=False, dropna=False)) if keys else [((), means)]
-    styles = (
-        styles_of([group for group, _ in groups], keys, names) if keys else {(): Style("mean", "#0072B2", "circle")}
-    )
+    groups = grouped(means, keys, names)
     first = groups[0][1].sort_values("mean", ascending=False)[of]
     things = list(order) if order is not None else list(dict.fromkeys([*first, *means[of]]))
     places = {thing: -float(i) for i, thing in enumerate(things)}
     x, y = dimension(value, at), hv.Dimension(of, label=of.replace("_", " "))
     step = ROOM / len(groups)
     layers: list[Any] = []
-    for i, (group, rows) in enumerate(groups):
+    for i, (style, rows) in enumerate(groups):
         shift = step * ((len(groups) - 1) / 2 - i)
         mine = rows[rows[of].isin(places)].rename(columns={"mean": value})
         mine = mine.assign(**{of: mine[of].map(places).astype(float) + shift})
-        layers += _series(mine, x, y, styles[group])
+        layers += _series(mine, x, y, style)
     ends = [min(places.values()) - 0.5, 0.5]
     for i, (name, value_at) in enumerate((levels or {}).items()):
         line = hv.Path([[(value_at, end) for end in ends]], [x, y], label=name)
@@ -99,7 +94,7 @@ def ranked(
         "xlabel": words,
         **look,
     }
-    return framed(layers, at, axis(of, log=False), title=title, **look)
+    return framed(layers, at, axis(of, log=False), **look)
 
 
 def _series(rows: pd.DataFrame, x: Any, y: Any, style: Style) -> list[Any]:

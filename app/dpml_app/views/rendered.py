@@ -55,10 +55,9 @@ class ViewFigure(Figure):
         tips: Sequence[tuple[str, str]] = (),
         *,
         marker: Mapping[str, Any] | None = None,
-        legend_columns: int = 2,
         height: int = HEIGHT,
     ):
-        self._name, self._legend_columns = name, legend_columns
+        self._name = name
         self.sources: dict[str, ColumnDataSource] = {}
         self.items: dict[str, LegendItem] = {}
         self._bands: list[tuple[list[GlyphRenderer], GlyphRenderer]] = []
@@ -106,7 +105,7 @@ class ViewFigure(Figure):
                 found[element.label or element.group] = renderer
         # before series that come later: Bokeh draws twice what joins a plot on the page together with its renderers
         if (named or not self.sources) and not hasattr(self, "legend"):
-            self.legend = PlotLegend(self.plot, self._legend_columns, hides=True)
+            self.legend = PlotLegend(self.plot, hides=True)
         items = {label: self.legend.add(label, [_sample(r.glyph) for r in each], each) for label, each in named.items()}
         self.items |= {group: items[label] for group, label in groups.items()}
         if self._pointer is not None:

@@ -23,7 +23,6 @@ def roc(
     exact: Any = None,
     band: Any = None,
     claim: float | None = None,
-    title: str = "",
     **look: Any,
 ) -> hv.Overlay:
     """Return ROC curves in one square.
@@ -39,7 +38,6 @@ def roc(
         What `ReleasedEvaluation.roc_band` returns: ``fpr``, ``tpr_low`` and ``tpr_high``.
     claim : float, optional
         An ε: the region is drawn that every attacker stays in if it is true (Antonova 2016, eq. 2.6 and 2.7).
-    title : str
     **look
         Options of HoloViews for the whole.
 
@@ -79,7 +77,7 @@ def roc(
         color = (EXACT, COST, *PALETTE)[i % 8]
         layers += [hv.Curve(one, x, y, label=label).opts(color=color, line_width=2) for one in _draws(label, *pair)]
     look = {"width": 460, "height": 420, "legend_position": "bottom_right", **look}
-    return framed(layers, AXES["fpr"], AXES["tpr"], title=title, **look)
+    return framed(layers, AXES["fpr"], AXES["tpr"], **look)
 
 
 def _named(curves: Any, name: str) -> list[tuple[str, Any]]:

@@ -5,11 +5,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import pandas as pd
+
 from dpml.registry import method, of_family
 from dpml_app.drawing.styles import PALETTE, STYLES, Style, all_styles, style_of
 from dpml_app.views.frame import axis
 
-__all__ = ["MARKERS", "STUDIES", "styles_of"]
+__all__ = ["MARKERS", "STUDIES", "grouped", "styles_of"]
 
 # the method of a sweep's study; of one with several methods, the one that stands for it
 STUDIES = {each.sweep: each.key for each in of_family() if each.sweep}
@@ -41,6 +43,17 @@ def styles_of(
             style = Style(_label(group, columns, names or {}), free[new % len(free)], MARKERS[new % len(MARKERS)])
         styles[group] = style
     return styles
+
+
+def grouped(
+    table: pd.DataFrame, keys: Sequence[str], names: Mapping[Any, str] | None, label: str = "mean"
+) -> list[tuple[Style, pd.DataFrame]]:
+    """Return the style and the rows of each series; without keys one, of this label."""
+    if not keys:
+        return [(Style(label, PALETTE[0], "circle"), table)]
+    groups = dict(list(table.groupby(list(keys), sort=False, dropna=False)))
+    styles = styles_of(list(groups), keys, names)
+    return [(styles[group], rows) for group, rows in groups.items()]
 
 
 def _known(group: tuple, names: Mapping[Any, str]) -> Style | None:

@@ -29,9 +29,8 @@ from dpml.audit.cases import AUDITED, Case, audited_pairs, read_neighbours, read
 from dpml.audit.cases.typed import MOST_RECORDS, RECORD, TABLE
 from dpml.audit.sampled import clopper_pearson
 from dpml.exceptions import DpmlError, FactWarning, MissingExtra
-from dpml_app.core.values import PageValues, declared_by
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
-from dpml_app.settings import RELATION_TITLES, Shared, choice, number, text
+from dpml_app.settings import RELATION_TITLES, PageValues, Shared, choice, declared_by, number, text
 
 Key = tuple[str, float, str, tuple[str, str, int] | None]
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from panel.custom import JSComponent
 
 from dpml.audit.cases import AUDITED, AuditedClaim
 from dpml_app.core.card import DEFERRED, IMMEDIATE, WHOLE, Card, ResultKey, Results
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.core.runner import ButtonLabels, TaskRunner
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data.facts import NoFacts

@@ -27,13 +27,12 @@ from dpml.evaluation.histogram import noise_scale
 from dpml.evaluation.private_evaluation import LOG_LOSS_CLIP
 from dpml.studies.accuracy import non_private_logistic, non_private_nb
 from dpml_app.core.card import IMMEDIATE, ResultKey
-from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.measures import facts as data_facts
 from dpml_app.drawing.styles import styles_of
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice
+from dpml_app.settings import EPSILONS, DatasetValues, MultiSelect, Shared, choice, declared_by
 
 # ---- Settings ------------------------------------------------------------------------------------------------------
 

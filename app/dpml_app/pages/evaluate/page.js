@@ -1,5 +1,5 @@
 // Draws the private ROC curve while ε moves: the exact histogram plus noise of scale 1 that is
-// drawn once and scaled here. The same sums as dpml.evaluation.roc_from_histogram. Runs after kernels.js.
+// drawn once and scaled here. The same sums as dpml.evaluation.roc_from_histogram.
 
 // Rates of one class: counts lowered by a part of the noise scale, cut at 0, summed from the highest score down.
 function rates(exact, unit, from, scale, lowered) {
@@ -27,6 +27,17 @@ function heights(fpr, tpr, at) {
 function quantile(sorted, q) {
   const at = q * (sorted.length - 1), below = Math.floor(at), above = Math.min(below + 1, sorted.length - 1)
   return sorted[below] + (at - below) * (sorted[above] - sorted[below])
+}
+
+// Not sent to the server, which has no use for it: every message back would delay the next answer.
+function put(model, values) { model.setv(values, {sync: false}) }
+
+// The same for models by their names, those that are on the page: a card is made when it is first seen.
+function put_named(names, values) {
+  for (const name of names) {
+    const model = controls.document?.get_model_by_name(name)
+    if (model) { put(model, values) }
+  }
 }
 
 const epsilon = controls.data.epsilon[0]

@@ -10,7 +10,7 @@ from typing import Any
 from bokeh.models import Model
 
 from dpml_app.core.card import IMMEDIATE, Results
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import COLUMNS, Controls, divider, note
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.pages.evaluate.compute import CUTS, EvaluateFacts, EvaluateSettings, EvaluateValues, facts, probability
@@ -18,7 +18,7 @@ from dpml_app.pages.evaluate.figures import ErrorsCard, MethodsCard, NumbersCard
 from dpml_app.pages.evaluate.lesson import FIGURES, lesson_plot
 from dpml_app.pages.evaluate.text import headline
 
-SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
+SCRIPT = script("pages/evaluate/page.js")
 
 
 class EvaluateControls(Controls):

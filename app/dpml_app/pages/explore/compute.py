@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers.linear_models import LinearModels
+from dpml.counts import contingency
 from dpml.evaluation import private_roc_curve
+from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
 from dpml.studies import SelectedLogisticStudy, SelectedNBStudy
-from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data import default_study
 from dpml_app.data.default_study import RELATION, SEED
-from dpml_app.data.measures import dataset
+from dpml_app.data.measures import dataset, expected_best
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS, Shared, choice, number
+from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS, DatasetValues, Shared, choice, declared_by, number
 
 MOST_CURVE_POINTS = 400
 CUSTOM_DRAWS = 20
@@ -61,6 +62,10 @@ class ExploreValues(DatasetValues):
     def roc_key(self) -> tuple:
         """Return the arguments of `roc`."""
         return self.dataset, self.relation, self.epsilon, *self.custom_model(), self.draws, self.seed
+
+    def selection_key(self) -> tuple:
+        """Return the arguments of `selection_by_epsilon`."""
+        return self.dataset, self.relation, self.n_features, self.selection_share
 
     def map_key(self, n_features: int) -> tuple:
         """Return the arguments of `map_row`."""
@@ -112,6 +117,22 @@ def map_row(
 ) -> FloatArray:
     """Return accuracies of shape (ε, draws) for one number of features."""
     return np.array([custom_accuracy(name, relation, e, model, score, options, draws, seed) for e in epsilons])
+
+
+def selection_by_epsilon(name: str, relation: str, n_features: int, share: float) -> dict[str, FloatArray]:
+    """Return at each ε the features' selection probabilities, (ε, D) by score, and how many of the T best are found."""
+    data = dataset(name)
+    counts = contingency(data.X_train, data.y_train, data.schema.n_classes)
+    public, D = PublicFacts.of(data.schema, relation), data.schema.n_features
+    # two sets of T features differ in at most K of them
+    T = min(n_features, D)
+    K, result = min(T, D - T), {}
+    for kind in ("count", "mutual_information"):
+        scores = scores_from_counts(counts, kind)
+        unit = scores / (K * public.change_range(kind)) if K else 0 * scores
+        result[kind] = np.array([inclusion_probabilities(epsilon * share * unit, T) for epsilon in EPSILONS])
+        result[f"best {kind}"] = np.array([expected_best(scores, p, T) for p in result[kind]])
+    return result
 
 
 def roc(

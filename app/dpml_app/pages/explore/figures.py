@@ -153,7 +153,7 @@ class CostFigure(Figure):
         write(p, "epsilon", "best", "text", source=self.gap, color=COST, name="cost-words", **look, **bold)
         look |= {"text_font_size": "14px", "text_baseline": "base", "y_offset": "down"}
         write(p, "x", "y", "shown", source=self.target_label, color=REFERENCE, **look)
-        legend = PlotLegend(p, 4)
+        legend = PlotLegend(p)
         named = {"non-private baseline": best, "default classifier": mean, "custom model": custom}
         for name, drawn in {**named, "majority class": guess}.items():
             item = legend.add(name, [stroke(drawn.glyph.line_color, drawn.glyph.line_dash)], [drawn])
@@ -263,7 +263,7 @@ class CostFigure(Figure):
 
 
 class SelectionFigure:
-    """Inclusion probabilities of the mask distribution, computed in the browser from exact scores."""
+    """Inclusion probabilities of the mask distribution; the browser draws those at the ε of the slider."""
 
     def __init__(self, rows: int = 20):
         self.rows = rows
@@ -276,14 +276,14 @@ class SelectionFigure:
         p.xaxis.formatter = NumeralTickFormatter(format="0%")
         p.yaxis.major_label_text_font_size = "13px"
         p.ygrid.visible = False
-        self.scores = empty_source("selection-scores", "count", "mutual_information")
+        # at each ε the probabilities of the features that are shown
+        self.curves = empty_source("selection-curves", "epsilon", "count", "mutual_information")
         self.shown = empty_source("selection-shown", "index", "y", "name")
-        self.unit = empty_source("selection-unit", "count", "mutual_information", "serial")
         self.drawn = empty_source("selection-drawn", "y", "name", "count", "mutual_information")
         self.uniform = across(p, "height", 0, line_dash="dotted", name="uniform", level=OVERLAY)
         on: dict[str, Any] = {"source": self.drawn, "level": OVERLAY}
         p.segment("count", "y", "mutual_information", "y", color=REFERENCE, line_alpha=0.5, **on)
-        legend, every = PlotLegend(p, 1, hides=True), []
+        legend, every = PlotLegend(p, hides=True), []
         for kind, style in SCORE_STYLES.items():
             dots = p.scatter(kind, "y", marker=style.marker, size=12, color=style.color, line_color="white", **on)
             every.append(dots)
@@ -293,20 +293,25 @@ class SelectionFigure:
         hover(p, every, ("feature", "@name"), *by_scores)
 
     def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
-        """Send exact scores to the page, and choose the features that are shown: the best of either score."""
+        """Choose the features that are shown: the best of either exact score."""
         ranks = [np.argsort(np.argsort(-s, kind="stable")) for s in (count, mutual_information)]
         best = np.argsort(np.minimum(*ranks), kind="stable")[: self.rows]
         best = best[np.argsort(-mutual_information[best], kind="stable")]
         labels = _unique([_label(names[i]) for i in best])
         self.plot.y_range.factors = labels[::-1]
-        fill(self.drawn, ())
-        self.scores.data = {"count": count, "mutual_information": mutual_information}
+        self.clear()
         self.shown.data = {"index": best, "y": labels, "name": [names[i] for i in best]}
 
-    def show_unit(self, count: float, mutual_information: float) -> None:
-        """Send how far one record moves a mask's score for each feature; the browser then draws."""
-        serial = (self.unit.data["serial"][0] + 1) if len(self.unit.data["serial"]) else 0
-        self.unit.data = {"count": [count], "mutual_information": [mutual_information], "serial": [serial]}
+    def show(self, found: Mapping[str, np.ndarray], chance: float) -> None:
+        """Send the probabilities at each ε to the page; the browser then draws."""
+        index = self.shown.data["index"]
+        rows = {kind: found[kind][:, index].tolist() for kind in SCORE_STYLES}
+        self.curves.data = {"epsilon": list(EPSILONS), **rows}
+        self.uniform.location = chance
+
+    def clear(self) -> None:
+        empty(self.curves)
+        empty(self.drawn)
 
 
 def _label(name: str) -> str:

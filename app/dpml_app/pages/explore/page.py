@@ -13,8 +13,6 @@ import pandas as pd
 import panel as pn
 from bokeh.models import ColumnDataSource, CustomJS, LinearColorMapper
 
-from dpml.counts import contingency
-from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
 from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.core.card import (
     BOX_STYLE,
@@ -29,14 +27,14 @@ from dpml_app.core.card import (
     here,
     kept_but_for,
 )
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
 from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
-from dpml_app.data.measures import dataset, feature_ladder
+from dpml_app.data.measures import feature_ladder
 from dpml_app.drawing.band import spread
-from dpml_app.drawing.figure import edges, empty, run_script, script
+from dpml_app.drawing.figure import edges, run_script, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.jobs import Pool, Task
@@ -55,8 +53,7 @@ from dpml_app.pages.explore.figures import (
 from dpml_app.pages.explore.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
-SELECTION_SCRIPT = script("drawing/kernels.js", "pages/explore/selection.js")
-COST_SCRIPT, DRAG_SCRIPT = script("pages/explore/cost.js"), script("pages/explore/drag.js")
+COST_SCRIPT, DRAG_SCRIPT, SELECTION_SCRIPT = (script(f"pages/explore/{n}.js") for n in ("cost", "drag", "selection"))
 COST_STYLE, LEVERS_STYLE = script("pages/explore/cost.css"), script("pages/explore/levers.css")
 # so small that the levers are above it on a laptop's screen
 RISK_STYLE = ".people { grid-template-columns: repeat(25, 1fr) !important; gap: 2px !important; }"
@@ -252,39 +249,41 @@ class SelectionCard(Card[ExploreValues, BinaryFacts]):
 
     draw = SelectionFigure
     in_browser = True
-    _relation = ""
+    _found: Any = None
     name, title, caption = "selection", "Selection probabilities", text.CAPTIONS["selection"]
 
     def lay_out(self, facts: BinaryFacts) -> None:
         self.figure.show_dataset(facts.names, facts.scores["count"], facts.scores["mutual_information"])
 
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        return {("selection", DEFERRED): Task(compute.selection_by_epsilon, values.selection_key())}
+
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        if values.relation != self._relation:
-            self._relation = values.relation
-            self.figure.show_unit(*(facts.unit[kind, self._relation] for kind in ("count", "mutual_information")))
+        self._chance = values.n_features / facts.n_features
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        found = results.get(("selection", DEFERRED))
+        if found is not None and found is not self._found:
+            self._found = found
+            self.figure.show(found, self._chance)
+
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
+        found = results.get(("selection", DEFERRED))
+        return "Computing…" if found is None else text.selection_readout(values, facts.n_features, found)
 
     @classmethod
     def browser_tables(cls, values: ExploreValues) -> dict[str, pd.DataFrame]:
-        data = dataset(values.dataset)
-        schema = data.schema
-        counts = contingency(data.X_train, data.y_train, schema.n_classes)
-        public = PublicFacts.of(schema, values.relation)
-        T = min(values.n_features, schema.n_features)
-        # two sets of T features differ in at most K of them
-        K, epsilon = min(T, schema.n_features - T), values.epsilon * values.selection_share
-        scores = {kind: scores_from_counts(counts, kind) for kind in ("count", "mutual_information")}
-        figure = SelectionFigure()
-        figure.show_dataset(data.feature_names, scores["count"], scores["mutual_information"])
-        shown = figure.shown.data
-        table = {"y": shown["y"], "name": shown["name"]}
-        for kind, each in scores.items():
-            weight = epsilon / (K * public.change_range(kind)) if K else 0.0
-            table[kind] = inclusion_probabilities(weight * each, T)[shown["index"]]
-        return {"selection-drawn": pd.DataFrame(table)}
+        known, figure = measures.facts(values.dataset), SelectionFigure()
+        figure.show_dataset(known.names, known.scores["count"], known.scores["mutual_information"])
+        found, index = compute.selection_by_epsilon(*values.selection_key()), figure.shown.data["index"]
+        columns = {kind: found[kind][EPSILONS.index(values.epsilon), index] for kind in known.scores}
+        shown = {name: figure.shown.data[name] for name in ("y", "name")}
+        return {"selection-drawn": pd.DataFrame({**shown, **columns})}
 
     def clear(self) -> None:
-        self._relation = ""
-        empty(self.figure.drawn)
+        self._found = None
+        super().clear()
 
 
 class RocCard(Card[ExploreValues, BinaryFacts]):
@@ -409,7 +408,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         return []  # beside the picture
 
     def connect(self) -> list[Any]:
-        browser = self.controls.tell_browser("browser-controls", "epsilon", "n_features", "selection_share")
+        browser = self.controls.tell_browser("browser-controls", "epsilon")
         self._browser, cost = browser, self._picture.figure
         names = ("plot", "curve", "hand", "draws", "gap", "dots", "marker", "point", "target_label")
         arguments = {"controls": browser, **{name: getattr(cost, name) for name in names}}
@@ -425,10 +424,8 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     def connect_card(self, card: Card[ExploreValues, BinaryFacts]) -> None:
         if isinstance(card, SelectionCard):
             selection = card.figure
-            names = ("scores", "shown", "unit", "uniform")
-            arguments = {"controls": self._browser, **{name: getattr(selection, name) for name in names}}
-            arguments |= {"selection": selection.drawn, "readout": self.readouts["selection"]}
-            run_script(SELECTION_SCRIPT, arguments, self._browser, selection.unit)
+            arguments = {name: getattr(selection, name) for name in ("curves", "shown", "drawn")}
+            run_script(SELECTION_SCRIPT, {"controls": self._browser, **arguments}, self._browser, selection.curves)
 
     def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Take the ε to which the marker was dragged."""

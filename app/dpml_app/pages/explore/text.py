@@ -12,6 +12,7 @@ from dpml.studies import NeededEpsilon
 from dpml_app.core.card import Number
 from dpml_app.data.facts import GroupFacts
 from dpml_app.pages.explore.compute import ExploreValues
+from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import interval, minus, percent
 
 CAPTIONS = {
@@ -33,6 +34,17 @@ CAPTIONS = {
         "span the T within two standard errors of it. The darkest colour is the majority-class baseline."
     ),
 }
+
+
+def selection_readout(values: ExploreValues, n_features: int, found: Mapping[str, Any]) -> str:
+    """Return how many of the best features private selection finds."""
+    T, at, spent = values.n_features, EPSILONS.index(values.epsilon), values.epsilon * values.selection_share
+    best = {kind: float(found[f"best {kind}"][at]) for kind in ("count", "mutual_information")}
+    return (
+        f"Of the <b>{T}</b> features with the highest scores, private selection finds on average "
+        f"<b>{best['count']:.1f}</b> by counts and <b>{best['mutual_information']:.1f}</b> by mutual information "
+        f"(chance: <b>{T * T / n_features:.1f}</b>). Selection spends ε = {spent:.3g}."
+    )
 
 
 def costs(facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> tuple[list[str], NDArray[np.float64]]:

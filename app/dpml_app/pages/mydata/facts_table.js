@@ -1,157 +1,133 @@
 // The table of facts: a row for each column, whose cells are controls of the browser. The server has the facts: it is
-// told each edit, and answers with the row as it then is. What the table holds is written as text, never as markup.
+// told each edit, and answers with the row as it then is. What the table holds is escaped wherever it is written.
 const KINDS = [["numeric", "Number"], ["categorical", "Categories"], ["binary", "0 or 1"], ["ignored", "Left out"], ["label", "Label"]]
 const HEADS = ["Column", "Kind", "Bounds or categories", "Missing values", "Examples", "Source"]
-const SOURCES = {proposed: "data-derived", paid: "released with noise", name: "name", stated: "stated by me", code: "code book"}
+const SOURCES = {proposed: "data-derived", paid: "released with noise", name: "name", stated: "stated by me"}
 const NAMES = {
   lower: "lower bound", upper: "upper bound", categories: "categories", kind: "kind", classes: "labels", label: "choice of the label",
   n_lower: "number of records", row_bound: "ones per record", format: "format", missing: "value for missing cells",
 }
 const TYPED = ["lower", "upper", "categories", "classes", "n_lower"]
+const LISTS = ["categories", "classes"]
 const REST = 350  // ms without a key, after which what is typed is sent
+const text = (value) => String(value ?? "").replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
 export function render({model, el}) {
   const rows = new Map()  // by key: what the server says of a row, and its element
   let wanted = false  // whether what is not stated yet was asked for
+  let timer = 0
 
-  const make = (name, options = {}, ...inside) => {
-    const {role, title, ...others} = options
-    const node = Object.assign(document.createElement(name), others)
-    if (role) { node.setAttribute("role", role) }
-    if (title) { node.dataset.title = title }
-    node.append(...inside)
-    return node
+  const is_missing = ({fact, value}) => TYPED.includes(fact) && value === ""
+  const error_of = (entry) => entry.error || (wanted && is_missing(entry) ? "missing" : "")
+  const fault = (fact, error) => `<p class="fault" data-of="${fact}" ${error ? "" : "hidden"}>${text(error)}</p>`
+  // attributes of a control, which knows what of it the server knows
+  const known = (row, fact, title, value, error = "") =>
+    `data-fact="${fact}" data-sent="${text(value)}" aria-label="${text(row.name)}: ${title}" ` +
+    (error ? `aria-invalid="true" aria-description="${text(error)}" ` : "")
+  function typed(row, fact, value, error, placeholder = "") {
+    const look = `class="${fact}" autocomplete="off" spellcheck="false" ${known(row, fact, NAMES[fact], value, error)}`
+    return LISTS.includes(fact) ? `<textarea ${look}>${text(value)}</textarea>`
+      : `<input inputmode="decimal" placeholder="${placeholder}" value="${text(value)}" ${look}>`
   }
-  const tell = (row, fact, said) => model.send_msg({column: row.column, fact, ...said})
-
-  // a control that is typed in: sent once it rests, and at once when it is left
-  function typed(kind, row, fact, value) {
-    const node = make(kind, {value, className: fact, autocomplete: "off", spellcheck: false})
-    node.dataset.fact = fact
-    node.dataset.sent = value
-    node.setAttribute("aria-label", `${row.name}: ${NAMES[fact]}`)
-    let timer = 0
-    const send = () => {
-      clearTimeout(timer)
-      if (node.value === node.dataset.sent) { return }
-      node.dataset.sent = node.value
-      tell(row, fact, {value: node.value})
-    }
-    node.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(send, REST) })
-    node.addEventListener("change", send)
-    return node
+  function choice(row, name, title, options, value, look = "") {
+    const offered = options.map(([key, shown]) => `<option value="${text(key)}">${text(shown)}</option>`)
+    return `<select class="${look}" ${known(row, name, title, value)}>${offered.join("")}</select>`
   }
-  function choice(row, fact, name, options, value, said) {
-    const node = make("select", {}, ...options.map(([key, title]) => make("option", {value: key, textContent: title})))
-    node.value = value
-    node.dataset.fact = name
-    node.setAttribute("aria-label", `${row.name}: ${name.startsWith("source") ? "source of the " + NAMES[fact] : NAMES[fact]}`)
-    node.addEventListener("change", () => tell(row, fact, said(node.value)))
-    return node
-  }
-  function fault(fact) {
-    const node = make("p", {className: "fault", id: `fault-${fact}`, hidden: true})
-    node.dataset.of = fact
-    return node
-  }
+  const titled = (row, name, options, value) => choice(row, name, NAMES[name], options, value)
 
   function domain(row) {
-    const cell = []
-    for (const {fact, value} of row.facts) {
-      if (fact === "categories" || fact === "classes") { cell.push(typed("textarea", row, fact, value), fault(fact)) }
-      else if (fact === "format") { cell.push(make("span", {textContent: value})) }
-      else if (TYPED.includes(fact)) {
-        const node = typed("input", row, fact, value)
-        node.inputMode = "decimal"
-        node.placeholder = fact === "lower" ? "lower" : "upper"
-        cell.push(node)
-      } else if (fact === "row_bound") { cell.push(make("span", {textContent: value})) }
-    }
-    if (row.kind === "numeric") { return [make("div", {className: "bounds"}, ...cell), fault("lower"), fault("upper")] }
-    if (row.kind === undefined) { cell.push(fault("n_lower")) }
-    if (row.kind === "binary") { cell.push(make("span", {textContent: "0 or 1"})) }
-    return cell
+    const of_kind = row.facts.filter(({fact}) => TYPED.includes(fact))
+    const stated = row.facts.filter(({fact}) => ["format", "row_bound"].includes(fact))
+    const controls = of_kind.map((entry) =>
+      typed(row, entry.fact, entry.value, error_of(entry), {lower: "lower", upper: "upper"}[entry.fact])).join("")
+    return (row.kind === "numeric" ? `<div class="bounds">${controls}</div>` : controls) +
+      stated.map(({value}) => `<span>${text(value)}</span>`).join("") +
+      of_kind.map((entry) => fault(entry.fact, error_of(entry))).join("") +
+      (row.kind === "binary" ? "<span>0 or 1</span>" : "") + `<p class="quiet note">${text(row.note)}</p>`
   }
   function gaps(row) {
-    if (row.gaps === undefined) { return [] }
-    const cell = [make("span", {className: row.gaps === "none" ? "quiet" : "", textContent: row.gaps})]
-    if (row.missing === undefined) { return cell }
-    const control = row.choices
-      ? choice(row, "missing", "missing", row.choices.map((title) => [title, title]), row.missing, (value) => ({value}))
-      : typed("input", row, "missing", row.missing)
-    if (!row.choices) { control.placeholder = "midpoint" }
-    return [...cell, make("label", {className: "missing"}, "replace by ", control), fault("missing")]
+    const count = row.gaps === undefined ? "" : `<span class="${row.gaps === "none" ? "quiet" : ""}">${text(row.gaps)}</span>`
+    if (row.missing === undefined) { return count }
+    const control = row.choices ? titled(row, "missing", row.choices.map((title) => [title, title]), row.missing)
+      : typed(row, "missing", row.missing, row.missing_error, "midpoint")
+    return `${count}<label class="missing">replace by ${control}</label>${fault("missing", row.missing_error)}`
   }
-  function sources(row) {
-    return row.facts.map(({fact, source, first}) => {
-      const known = ["stated", "code"].map((key) => [key, SOURCES[key]])
-      const guess = fact === "label" ? "proposed" : SOURCES[first]
-      const options = first === "paid" ? [[first, guess]] : first ? [[first, guess], ...known] : known
-      const node = choice(row, fact, `source-${fact}`, options, source, (value) => ({source: value}))
-      return make("label", {}, row.facts.length > 1 ? make("span", {className: "quiet", textContent: NAMES[fact].split(" ")[0]}) : "", node)
-    })
+  function source(row, entry) {
+    const {fact, first} = entry, stated = [["stated", SOURCES.stated]]
+    const guess = [first, fact === "label" ? "proposed" : SOURCES[first]]
+    const options = first === "paid" ? [guess] : first ? [guess, ...stated] : stated
+    const of = row.facts.length > 1 ? `<span class="quiet">${NAMES[fact].split(" ")[0]}</span>` : ""
+    const look = entry.source === "proposed" ? "proposed" : ""
+    // nobody knows what is not stated yet
+    return `<label ${is_missing(entry) ? "hidden" : ""}>${of}` +
+      `${choice(row, `source-${fact}`, `source of the ${NAMES[fact]}`, options, entry.source, look)}</label>`
   }
-  const shape = (row) => JSON.stringify([row.kind, row.choices, row.missing === undefined, row.facts.map(({fact, first}) => [fact, first])])
-
-  function built(row) {
-    const name = make("th", {role: "rowheader", scope: "row"}, make("span", {className: "name", textContent: row.name}))
-    const kind = row.kind === "label" ? make("b", {textContent: "Label"})
-      : row.kind ? choice(row, "kind", "kind", KINDS, row.kind, (value) => ({value})) : ""
-    const note = make("p", {className: "quiet note"})
-    const cells = [[kind], [...domain(row), note], gaps(row), [make("span", {className: "values", textContent: row.values})], sources(row)]
-    return make("tr", {role: "row", className: row.kind ?? "table"}, name,
-      ...cells.map((inside, i) => make("td", {role: "cell", title: HEADS[i + 1]}, ...inside)))
+  function cells(row) {
+    const kind = row.kind === "label" ? "<b>Label</b>" : row.kind ? titled(row, "kind", KINDS, row.kind) : ""
+    const values = `<span class="values">${text(row.values)}</span>`
+    const inside = [kind, domain(row), gaps(row), values, row.facts.map((entry) => source(row, entry)).join("")]
+    const made = document.createElement("tr")
+    made.innerHTML = `<th role="rowheader" scope="row"><span class="name">${text(row.name)}</span></th>` +
+      inside.map((html, i) => `<td role="cell" data-title="${HEADS[i + 1]}">${html}</td>`).join("")
+    for (const select of made.querySelectorAll("select")) { select.value = select.dataset.sent }
+    return [...made.children]
   }
-  // what is typed at the moment is left as it is
-  function patch(row, node) {
+  // a cell with the focus stays, and what is typed there
+  function update(old, fresh) {
     const active = el.getRootNode().activeElement
-    const put = (name, value) => {
-      const control = node.querySelector(`[data-fact="${name}"]`)
-      if (control === null) { return }
-      if ("sent" in control.dataset) {
-        if (control === active || control.value !== control.dataset.sent) { return }
-        control.dataset.sent = value
+    const [before, now] = [old, fresh].map((cell) => [...cell.querySelectorAll("[data-fact]")])
+    if (!old.contains(active) || before.length !== now.length) { old.replaceWith(fresh); return }
+    for (const place of old.querySelectorAll(".fault")) { place.replaceWith(fresh.querySelector(`[data-of="${place.dataset.of}"]`)) }
+    for (const [i, control] of before.entries()) {
+      if (control !== active) { control.replaceWith(now[i]); continue }
+      if (control.matches("select")) { control.value = now[i].value }
+      control.className = now[i].className
+      for (const name of ["aria-invalid", "aria-description"]) {
+        const value = now[i].getAttribute(name)
+        value === null ? control.removeAttribute(name) : control.setAttribute(name, value)
       }
-      control.value = value
     }
-    for (const {fact, value, source, error} of row.facts) {
-      put(fact, value)
-      put(`source-${fact}`, source)
-      const known = node.querySelector(`[data-fact="source-${fact}"]`)
-      known.classList.toggle("proposed", source === "proposed")
-      // nobody knows what is not stated yet
-      known.parentElement.hidden = TYPED.includes(fact) && value === ""
-      mark(node, fact, error || (wanted && TYPED.includes(fact) && value === "" ? "missing" : ""))
-    }
-    if (row.missing !== undefined) { put("missing", row.missing); mark(node, "missing", row.missing_error) }
-    if (row.kind) { put("kind", row.kind) }
-    node.querySelector(".note").textContent = row.note ?? ""
+  }
+  function take(row) {
+    const node = rows.get(row.key)?.node ?? document.createElement("tr"), old = [...node.children]
+    rows.set(row.key, {row, node})
+    node.role = "row"
+    node.key = row.key
+    node.className = row.kind ?? "table"
     node.classList.toggle("guess", row.facts.some(({fact, source}) => fact === "label" && source === "proposed"))
-  }
-  function mark(node, fact, text) {
-    const place = node.querySelector(`[data-of="${fact}"]`), control = node.querySelector(`[data-fact="${fact}"]`)
-    if (place === null || control === null) { return }
-    place.textContent = text ?? ""
-    place.hidden = !text
-    if (text) { control.setAttribute("aria-invalid", "true"); control.setAttribute("aria-description", text) }
-    else { control.removeAttribute("aria-invalid"); control.removeAttribute("aria-description") }
+    cells(row).forEach((cell, i) => old[i] ? update(old[i], cell) : node.append(cell))
+    return node
   }
 
-  const body = make("tbody", {role: "rowgroup"})
-  const table = make("table", {role: "table"}, make("thead", {role: "rowgroup"}, make("tr", {role: "row"},
-    ...HEADS.map((text) => make("th", {role: "columnheader", scope: "col", textContent: text})))), body)
-  table.setAttribute("aria-label", "Public metadata")
-  const search = make("input", {type: "search", placeholder: "Find a column", autocomplete: "off"})
-  search.setAttribute("aria-label", "Find a column")
-  const only = make("input", {type: "checkbox"})
-  const count = make("p", {className: "count", role: "status"})
-  const use = make("button", {type: "button", className: "use", textContent: "Use this table"})
-  const open = make("label", {className: "only"}, only, " Only entries to check")
-  const bar = make("div", {className: "bar"}, search, open, count, use)
-  el.append(make("h2", {textContent: "Public metadata of this table"}), bar, table)
+  const heads = HEADS.map((title) => `<th role="columnheader" scope="col">${title}</th>`).join("")
+  el.insertAdjacentHTML("beforeend", `<h2>Public metadata of this table</h2>
+    <div class="bar">
+      <input type="search" placeholder="Find a column" aria-label="Find a column" autocomplete="off">
+      <label class="only"><input type="checkbox"> Only entries to check</label>
+      <p class="count" role="status"></p>
+      <button type="button" class="use">Use this table</button>
+    </div>
+    <table role="table" aria-label="Public metadata">
+      <thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup"></tbody>
+    </table>`)
+  const [search, only, count, use, body] =
+    ["[type=search]", "[type=checkbox]", ".count", ".use", "tbody"].map((part) => el.querySelector(part))
 
-  const is_open = ({facts, missing_error}) => Boolean(missing_error) || facts.some(({fact, value, source, error}) =>
-    source === "proposed" || error || (TYPED.includes(fact) && value === ""))
+  function tell(control) {
+    clearTimeout(timer)
+    if (control.value === control.dataset.sent) { return }
+    control.dataset.sent = control.value
+    const {column} = rows.get(control.closest("tr").key).row, [kind, fact] = control.dataset.fact.split("source-")
+    model.send_msg(fact ? {column, fact, source: control.value} : {column, fact: kind, value: control.value})
+  }
+  body.addEventListener("change", ({target}) => tell(target))
+  body.addEventListener("input", ({target}) => {
+    clearTimeout(timer)
+    if (!target.matches("select")) { timer = setTimeout(tell, REST, target) }
+  })
+
+  const is_open = ({facts, missing_error}) => Boolean(missing_error) ||
+    facts.some((entry) => entry.source === "proposed" || entry.error || is_missing(entry))
   function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
     for (const {row, node} of rows.values()) {
@@ -164,10 +140,10 @@ export function render({model, el}) {
     let proposed = 0, faults = 0, missing = 0
     for (const {row} of rows.values()) {
       faults += row.missing_error ? 1 : 0
-      for (const {fact, value, source, error} of row.facts) {
-        proposed += source === "proposed" && fact !== "label" ? 1 : 0
-        faults += error ? 1 : 0
-        missing += TYPED.includes(fact) && value === "" ? 1 : 0
+      for (const entry of row.facts) {
+        proposed += entry.source === "proposed" && entry.fact !== "label" ? 1 : 0
+        faults += entry.error ? 1 : 0
+        missing += is_missing(entry) ? 1 : 0
       }
     }
     const entries = (n) => `${n.toLocaleString("en")} ${n === 1 ? "entry" : "entries"}`
@@ -175,24 +151,9 @@ export function render({model, el}) {
       faults && `${entries(faults)} invalid`, missing && `${entries(missing)} missing`,
       proposed ? `${entries(proposed)} data-derived (allowed in a simulation, not in a release)` : !missing && "every entry is stated",
     ].filter(Boolean)
-    const text = `${parts.join(", ")}.`
-    if (count.textContent !== text) { count.textContent = text.charAt(0).toUpperCase() + text.slice(1) }
+    const said = `${parts.join(", ")}.`.replace(/^./, (letter) => letter.toUpperCase())
+    if (count.textContent !== said) { count.textContent = said }
   }
-  function take(row) {
-    const known = rows.get(row.key)
-    if (known && shape(known.row) === shape(row)) {
-      known.row = row
-      patch(row, known.node)
-      return known.node
-    }
-    const node = built(row), focused = known?.node.contains(el.getRootNode().activeElement) ? el.getRootNode().activeElement.dataset.fact : null
-    known?.node.replaceWith(node)
-    rows.set(row.key, {row, node})
-    patch(row, node)
-    if (focused) { node.querySelector(`[data-fact="${focused}"]`)?.focus({preventScroll: true}) }
-    return node
-  }
-
   search.addEventListener("input", filter)
   only.addEventListener("change", filter)
   use.addEventListener("click", () => model.send_msg({use: true}))
@@ -206,7 +167,7 @@ export function render({model, el}) {
     } else { message.rows.forEach(take) }
     if (message.wanted) {
       wanted = true
-      for (const {row, node} of rows.values()) { patch(row, node) }
+      for (const {row} of rows.values()) { take(row) }
       search.value = ""
       only.checked = false
       filter()

@@ -24,8 +24,7 @@ from dpml.mechanisms.smooth import (
 )
 from dpml.mechanisms.smooth.admissible import StudentT
 from dpml.registry import method, of_family
-from dpml_app.core.values import PageValues, declared_by
-from dpml_app.settings import EPSILONS, Shared, choice, number, text
+from dpml_app.settings import EPSILONS, PageValues, Shared, choice, declared_by, number, text
 
 Floats = NDArray[np.float64]
 Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε

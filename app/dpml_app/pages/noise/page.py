@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import IMMEDIATE, WHOLE, Card, ResultKey, Results, figure_pane, line
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.data.facts import NoFacts
 from dpml_app.jobs import Task

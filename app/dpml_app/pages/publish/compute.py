@@ -29,14 +29,13 @@ from dpml.studies.publishing import (
     split_by_sex,
     with_levels,
 )
-from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.facts import CARDS, DatasetFacts, FirstFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.data.two_tables import side_by_side
 from dpml_app.drawing.styles import styles_of
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice, number
+from dpml_app.settings import EPSILONS, DatasetValues, MultiSelect, Shared, choice, declared_by, number
 
 # ---- Settings ------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 import panel_material_ui as pmui
 
 from dpml_app.core.card import Results, here
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
 from dpml_app.data.facts import FirstFacts
 from dpml_app.jobs import Pool

@@ -13,11 +13,10 @@ from dpml.registry import method
 from dpml.selection import MaskSelector, PublicFacts, inclusion_probabilities, sample_masks, scores_from_counts
 from dpml.studies.accuracy import RowBoundedNBStudy, SelectionStudy, accuracy_of_selected
 from dpml.tuning import BestSelector
-from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.styles import styles_of
 from dpml_app.jobs import kept
-from dpml_app.settings import MultiSelect, Shared, choice, number
+from dpml_app.settings import DatasetValues, MultiSelect, Shared, choice, declared_by, number
 
 # the scores that the first plots compare
 KINDS = ("mutual_information", "count")
@@ -117,17 +116,6 @@ def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:
     if n_total <= most:
         return np.arange(n_total)
     return np.unique(np.rint(np.geomspace(1, n_total, most)).astype(np.intp)) - 1
-
-
-def expected_best(scores: Floats, p: Floats, n_features: int) -> float:
-    """Return how many of the T best features a selection has on average; ties at place T share it.
-
-    >>> expected_best(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.6, 0.4]), 2)
-    1.5
-    """
-    last = np.sort(scores)[-n_features]
-    above, tied = scores > last, scores == last
-    return float(p[above].sum() + p[tied].sum() * (n_features - above.sum()) / tied.sum())
 
 
 # ---- accuracy against the number of features ----------------------------------------------------------------------

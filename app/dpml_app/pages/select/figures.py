@@ -114,7 +114,7 @@ class ChosenFigure(Figure):
         self.chance = across(p, "height", 0, line_dash="dotted", name="select-blind", **on)
         self.cut = across(p, "width", 1, name="select-cut", **on)
         # under the names of the rows, so that it ends within a phone
-        legend = PlotLegend(p, 3, location=(-100, 0))
+        legend = PlotLegend(p, location=(-100, 0))
         for kind, style in SCORE_STYLES.items():
             look = {"source": self.rows, "color": style.color, **on}
             p.segment(f"{kind}_low", "row", f"{kind}_high", "row", line_width=3, line_alpha=0.5, **look)
@@ -199,7 +199,7 @@ def coins_view(tables: Mapping[str, Table]) -> hv.Overlay:
 def coins_figure() -> ViewFigure:
     """Return the figure of features in a selection of their own."""
     tips = [("feature", "@name"), ("sensitivities", "@units{0.0}"), ("probability", "@coin{0.00%}")]
-    return ViewFigure("select-coins", coins_view, dict.fromkeys(KINDS, COINS), tips, legend_columns=1)
+    return ViewFigure("select-coins", coins_view, dict.fromkeys(KINDS, COINS), tips)
 
 
 def coins_tables(facts: BinaryFacts, relation: str, coins: Mapping[str, NDArray]) -> dict[str, Table]:

@@ -10,17 +10,18 @@ import numpy as np
 import panel_material_ui as pmui
 
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here
-from dpml_app.core.card_page import CardPage
 from dpml_app.core.curves_card import FAR, CurvesCard
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import COLUMNS, DIE, WIDE, Controls
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
+from dpml_app.data.measures import expected_best
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.jobs import Task
 from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.select import compute, text
-from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, SelectSettings, SelectValues, expected_best, places
+from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, SelectSettings, SelectValues, places
 from dpml_app.pages.select.figures import (
     OWN_STYLES,
     SCORE_STYLES,

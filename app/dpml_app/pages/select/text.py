@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from dpml.registry import standing
 from dpml_app.core.card import IMMEDIATE, Number, Results
 from dpml_app.data.facts import BinaryFacts
+from dpml_app.data.measures import expected_best
 from dpml_app.drawing.styles import label_of
-from dpml_app.pages.select.compute import KINDS, SelectValues, expected_best, places
+from dpml_app.pages.select.compute import KINDS, SelectValues, places
 from dpml_app.pages.select.figures import OWN_STYLES
 from dpml_app.text.phrases import interval, number, percent, points
 

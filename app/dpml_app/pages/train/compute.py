@@ -54,7 +54,6 @@ from dpml.studies import NeededEpsilon, best_needed, frontier, standings
 from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_private_nb
 from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml.sweep import standard_study
-from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data import default_study
 from dpml_app.data.default_study import DRAWS, default_needed, default_runs, non_private
 from dpml_app.data.facts import DatasetFacts
@@ -62,7 +61,7 @@ from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.drawing.styles import Style, label_of, style_of
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, MultiSelect, Shared, choice, number
+from dpml_app.settings import EPSILONS, DatasetValues, MultiSelect, Shared, choice, declared_by, number
 
 FloatArray = NDArray[np.float64]
 

@@ -655,7 +655,7 @@ class ThresholdCard(BandCard):
 
     def __init__(self) -> None:
         super().__init__()
-        look: Any = {"look": {"xlim": self.xlim, "ylim": (-0.02, 1.02)}, "legend_columns": 1, **self.look}
+        look: Any = {"look": {"xlim": self.xlim, "ylim": (-0.02, 1.02)}, **self.look}
         y = Axis("share of features", share=True)
         self.silenced = curve_figure("train-silenced", self.x, y, SILENCED, {}, column=self.x_column, **look)
         self.figures, self.plots = [self.figure, self.silenced], [self.figure.plot, self.silenced.plot]

@@ -12,7 +12,7 @@ from bokeh.events import Tap
 
 from dpml.datasets import NAMES
 from dpml_app.core.card import WHOLE, Card, Results
-from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, divider, note, words_of
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.train import text

@@ -1,4 +1,4 @@
-"""Write the HTML of a session report. The browser adds its plots and tables."""
+"""Write the HTML of a session report. The browser adds its plots."""
 
 import re
 from collections.abc import Mapping
@@ -6,16 +6,17 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from bokeh.models import Plot
 from jinja2 import Environment
 
 from dpml import __version__
 from dpml_app import uploaded_table
+from dpml_app.code.tables import html_of, tables_of_plots
 from dpml_app.core import link
-from dpml_app.core.card_page import CardPage
-from dpml_app.core.page import BasePage
+from dpml_app.core.card import Card
+from dpml_app.core.page import BasePage, CardPage
 from dpml_app.core.pins import in_words
-from dpml_app.core.values import file_name
-from dpml_app.settings import Shared
+from dpml_app.settings import PageValues, Shared, file_name
 
 STUDY = "Simulation (never publish): this report uses noise from a simulation and contains no release."
 NOT_PRIVATE = (
@@ -24,6 +25,8 @@ NOT_PRIVATE = (
 )
 PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
 WAITING = "Computing…"
+# of each table
+MOST_ROWS = 60
 GAP = re.compile(r"</?(?:p|div|li|tr|td|th|h\d|br|summary|details|caption)\b[^>]*>")
 
 
@@ -82,9 +85,14 @@ def _cards(page: CardPage) -> list[dict[str, Any]]:
         sentence = plain_text(unescape(page.readouts[name].text))
         if sentence == WAITING:
             continue  # left before it was answered
-        plots = [str(plot.name) for plot in card.drawn(values) if plot.name and plot.visible]
+        plots = [(str(plot.name), _tables(card, plot, values)) for plot in card.drawn(values) if plot.visible]
         reports.append({"title": card.title, "said": sentence, "plots": plots})
     return reports
+
+
+def _tables(card: Card, plot: Plot, values: PageValues) -> str:
+    tables = tables_of_plots([plot])
+    return html_of(tables | {n: each for n, each in card.browser_tables(values).items() if n in tables}, MOST_ROWS)
 
 
 def plain_text(html: str) -> str:

@@ -1,11 +1,6 @@
 // A report of the session as one file. The server writes its words as HTML without a script; the browser adds links, the
-// time, pictures and tables, and keeps the file. Runs after code.js.
+// time and pictures, and keeps the file. Runs after numbers.js.
 
-const MOST_REPORTED = 60
-const data_address = (blob) => new Promise((resolve, reject) => {
-  const reader = Object.assign(new FileReader(), {onload: () => resolve(reader.result), onerror: () => reject(reader.error)})
-  reader.readAsDataURL(blob)
-})
 // paper is light: a dark page is light for as long as its pictures are taken
 async function in_light(act) {
   const toggle = theme_toggle(), dark = () => parseInt(getComputedStyle(document.body).backgroundColor.match(/\d+/)) < 128
@@ -15,7 +10,7 @@ async function in_light(act) {
   await new Promise((resolve) => setTimeout(resolve, 500))
   try { return await act() } finally { toggle.value = true }
 }
-async function report_in(html) {
+function report_in(html) {
   const made = new DOMParser().parseFromString(html, "text/html")
   made.querySelector("time").textContent = new Date().toLocaleString("en-GB", {dateStyle: "long", timeStyle: "short"})
   for (const link of made.querySelectorAll("a")) {
@@ -24,13 +19,10 @@ async function report_in(html) {
   }
   for (const figure of made.querySelectorAll("figure")) {
     const plot = address.document.get_model_by_name(figure.dataset.plot)
-    const view = plot && Bokeh.index.find_one_by_id(plot.id), [image, details] = figure.children
+    const view = plot && Bokeh.index.find_one_by_id(plot.id), image = figure.firstChild
     if (!view || view.bbox.width < 1) { figure.remove(); continue }
     image.width = view.bbox.width
-    image.src = await data_address(await picture(plot, "png"))
-    const found = [...tables(plot)]
-    details.append(...found.map(([source, one]) => table(source, one, MOST_REPORTED)))
-    if (found.length === 0) { details.remove() }
+    image.src = view.export("png").canvas.toDataURL()
   }
   return `<!doctype html>\n${made.documentElement.outerHTML}\n`
 }
@@ -40,7 +32,7 @@ report_button.addEventListener("click", async () => {
   tell("Creating report…", 0)
   try {
     const {file, html} = (await ask("report")).report
-    keep(new Blob([await in_light(() => report_in(html))], {type: "text/html"}), `${file}.html`)
+    keep(await in_light(() => report_in(html)), `${file}.html`, "text/html")
     tell("Report downloaded")
   } catch (error) {
     console.error(error)
