@@ -60,7 +60,7 @@ def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
     one.do(lambda: page._spawn(page.start()))
     assert page.draft.file == "customers.csv"
     before = [page.file_format.whole, page.questions.whole]
-    assert page.steps.objects == [*before, page.facts, page.paid.whole, page.bounds.whole]
+    assert page.steps.objects == [*before, page.facts, page.paid.whole]
 
 
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):

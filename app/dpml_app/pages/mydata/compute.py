@@ -14,38 +14,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 from dpml._validate import check_integer, check_number
 from dpml.budget import Budget
-from dpml.classifiers.grid.cells import SHARES
-from dpml.datasets.own import own_dataset
-from dpml.evaluation.histogram import N_BINS, noise_scale
-from dpml.evaluation.intervals import noise_variance
-from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES
-from dpml.exceptions import DpmlError, FactWarning, InvalidData, InvalidParameter, InvalidSchema, TableTooLarge
+from dpml.exceptions import DpmlError, FactWarning, InvalidParameter, InvalidSchema, TableTooLarge
 from dpml.mechanisms import PrivateBounds, boundary, private_facts
 from dpml.mechanisms.interruption import interruptible
 from dpml.registry import claim, method
 from dpml.release import Plan
 from dpml.release.forecast import Forecast
 from dpml.release.released import COLUMNS as LEDGER_COLUMNS
-from dpml.release.steps import TABLE_SHARE, noted
+from dpml.release.steps import noted
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
-from dpml.selection import change_range
-from dpml.selection.plan import plan as selection_plan
 from dpml.studies import Advice, Signal, advice_of, estimated_advice, signal_of
-from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.comparison import study_measures
 from dpml.tables import Limits, TableReading, TextFormat, read_table
 from dpml.tables.cells import REASONS
 from dpml.tables.reading import IGNORE, NUMBER, OF_RELEASE, SHARE, Question, as_numbers, merge_options
 from dpml_app.data.measures import dataset
-from dpml_app.data.two_tables import side_by_side
 from dpml_app.jobs import kept
-from dpml_app.text.phrases import percent
 
 SEED = 0
 
@@ -585,113 +573,11 @@ def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], f
     return advice_of(dataset(name), epsilon, every, fit, rng=np.random.default_rng(SEED))
 
 
-# ---- what one bound of a column does to a model's accuracy -----------------------------------------------------------
-
-# a model with bins of its own for each number
-MODEL = "binned"
-# how wide the bounds are, as a multiple of what is stated; the other bound stays
-WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-DRAWS = 20
-# cells of a table that a fit takes seconds for
-MOST_CELLS = 5_000_000
-
-
-@dataclass(frozen=True)
-class BoundLoss:
-    """Accuracies for several widths of a column's bounds, with one bound each, and the majority-class accuracy."""
-
-    column: str
-    end: str
-    epsilon: float
-    accuracies: dict[float, NDArray[np.float64]]
-    bounds: dict[float, float]
-    guess: float
-
-    @property
-    def best(self) -> float:
-        """The most accurate width."""
-        return max(self.accuracies, key=lambda width: float(self.accuracies[width].mean()))
-
-
-def bounded(schema: Schema, column: str, end: str, width: float) -> Schema:
-    """Return a schema in which one bound of a column is moved, so that its bounds are so many times as wide."""
-    features = list(schema.features)
-    place = schema.feature_names.index(column)
-    stated = features[place]
-    assert stated.lower is not None
-    assert stated.upper is not None
-    distance = width * (stated.upper - stated.lower)
-    ends = {"lower": stated.lower, "upper": stated.upper}
-    ends[end] = stated.lower + distance if end == "upper" else stated.upper - distance
-    inside = stated.missing is not None and ends["lower"] <= stated.missing <= ends["upper"]
-    options: dict[str, Any] = {**ends, "whole": False, "levels": None, "missing": stated.missing if inside else None}
-    features[place] = replace(stated, **options)
-    return replace(schema, features=tuple(features))
-
-
-def bound_loss(
-    frame: pd.DataFrame,
-    label: str,
-    schema: Schema,
-    column: str,
-    end: str,
-    epsilon: float,
-    relation: str,
-    check: Callable[[], None],
-) -> BoundLoss:
-    """Return what bounds of several widths reach at one ε; `check` is called before each, and may raise.
-
-    Raises `InvalidData`: the table is too large for an estimate in seconds, or has too few records.
-    """
-    if len(frame) * schema.n_features > MOST_CELLS:
-        raise InvalidData(f"the estimate is limited to tables of at most {MOST_CELLS:,} cells")
-    accuracies, bounds, guess = {}, {}, 0.0
-    for width in WIDTHS:
-        check()
-        try:
-            moved = bounded(schema, column, end, width)
-        except InvalidSchema:  # too close together, or too far apart
-            continue
-        data = own_dataset(frame, label, moved)
-        study = method(MODEL).study_of(data, relation=relation)
-        # the same random numbers for each width: what differs is the bound
-        accuracies[width] = study(epsilon, draws=DRAWS, rng=np.random.default_rng(SEED))["accuracy"]
-        bounds[width] = float(getattr(moved.features[schema.feature_names.index(column)], end))
-        guess = majority_accuracy(data)
-    return BoundLoss(column, end, epsilon, accuracies, bounds, guess)
-
-
-# ---- a synthetic table beside the true one ---------------------------------------------------------------------------
-
-PUBLISHER = "privpfc"
-COLUMNS, MOST_RECORDS = 13, 60_000
-
-
-def published(frame: pd.DataFrame, label: str, schema: Schema, epsilon: float, relation: str) -> dict[str, Any]:
-    """Return the marginals of a table and of its synthetic table at one ε, made with simulation noise.
-
-    Raises `InvalidData`: the table has too few records.
-    """
-    data = own_dataset(frame, label, schema)
-    facts = data.frame_schema
-    assert facts is not None
-    true = data.frame.loc["train"].reset_index(drop=True)
-    features, labels = true.drop(columns=label), true[label].to_numpy()
-    options: dict[str, Any] = {"relation": relation, "schema": facts, "random_state": np.random.default_rng(SEED)}
-    model = method(PUBLISHER, "publisher").make(epsilon, **options).fit(features, labels)
-    table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)))
-    drawn = table, table[model.label_name_].to_numpy(dtype=object)
-    names = [name for name in facts.feature_names if name in model.levels_]
-    return side_by_side((features, labels), drawn, facts, names, label, columns=COLUMNS)
-
-
-def distance(drawn: dict[str, Any]) -> dict[str, float]:
-    """Return for each column the share of records that would have to move to make its two marginals alike."""
-    pairs = zip(drawn["names"], *drawn["shares"].values(), strict=True)
-    return {name: round(float(np.abs(np.subtract(t, p)).sum() / 2), 4) for name, t, p in pairs}
-
-
 # ---- bounds that are paid for ----------------------------------------------------------------------------------------
+
+
+# runs of which each bound is shown
+DRAWS = 20
 
 
 def study_bounds(column: pd.Series, epsilon: float) -> list[PrivateBounds]:
@@ -750,143 +636,6 @@ def moved(shares: Mapping[str, float], part: str, to: float, locked: Collection[
 
 def _clean(share: float) -> float:
     return 0.0 if share < NOTHING else share
-
-
-# ---- what each share buys, for the person's own eyes -----------------------------------------------------------------
-
-# the usual ones first: a line is there after the first run, and gets better with each
-RUN_EPSILONS = (0.1, 0.3, 1.0, 0.03, 3.0, 0.01, 10.0)
-RUN_PARTS = 2
-# a 95% interval, in standard deviations, and the chance that the worst of the chosen columns is farther off
-NORMAL_95, MISS = 1.96, 0.05
-
-
-class Runs(NamedTuple):
-    """Of study runs at one ε: accuracies of the model; groups of each column that a grid keeps, and all its counts."""
-
-    accuracies: NDArray[np.float64]
-    sizes: tuple[int, ...]
-    counts: int
-
-
-def study_runs(name: str, epsilon: float) -> Runs:
-    """Return what study runs on a session's table reach at one ε."""
-    # the first row; the second is of AUCs
-    accuracies = [advice_runs(name, "auto", Plan.relation, epsilon, part)[0] for part in range(RUN_PARTS)]
-    data = dataset(name)
-    facts, label = data.frame_schema, data.card["label"]["name"]
-    assert facts is not None
-    publisher = method(PUBLISHER, "publisher").make(epsilon, relation=Plan.relation, schema=facts, random_state=SEED)
-    publisher.fit(data.frame.drop(columns=label), data.frame[label].to_numpy())
-    taxonomies = {f.name: f.taxonomy for f in facts.features}
-    sizes = tuple(taxonomies[column].sizes[level] for column, level in publisher.levels_.items())
-    return Runs(np.concatenate(accuracies), sizes, publisher.cell_counts_.size)
-
-
-def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: int) -> float:
-    """Return half the 95% interval of an accuracy that is measured on so many records.
-
-    An accuracy is a share of cells; it has the noise of all cells and the chance of the records (`dpml.evaluation`).
-    From five classes on, the noisy numbers of correct and wrong predictions weigh in.
-    """
-    right, wrong, share = float(N_BINS), float(N_BINS), 1.0
-    if n_classes > 2:
-        right, wrong, share = n_classes, n_classes * (n_classes - 1), TABLE_SHARE
-    if n_classes >= MANY_CLASSES:
-        # the inverse variances of two independent sums add up
-        right, wrong = (1 / ((1 - ACCURACY_SHARE) ** 2 / cells + ACCURACY_SHARE**2) for cells in (right, wrong))
-    cells = (1 - accuracy) ** 2 * right + accuracy**2 * wrong
-    noise = noise_variance(noise_scale(share * epsilon, Plan.relation), 0.0) * cells / records**2
-    return NORMAL_95 * math.sqrt(noise + accuracy * (1 - accuracy) / records)
-
-
-def column_distance(epsilon: float, records: int, size: int, counts: int) -> float:
-    """Return the expected total variation distance of a published column of so many groups, at most.
-
-    A group's share has the noise of its part of the grid's counts, and the chance of the records that are drawn, which
-    is largest for groups of one size. Both are nearly normal, with mean size σ·√(2/π).
-    """
-    scale = noise_scale(SHARES[2] * epsilon, Plan.relation)
-    variance = noise_variance(scale, 0.0) * counts / size / records**2 + (1 - 1 / size) / size / records
-    return min(size / 2 * math.sqrt(2 / math.pi * variance), 1.0)
-
-
-def selection_reach(epsilon: float, n_features: int, n_kept: int) -> float:
-    """Return how many records' score, at most, the worst of the chosen columns is below the best that was left.
-
-    With a chance of 95%: each choice has an equal part of ε and is no worse than that of the exponential mechanism
-    (McKenna and Sheldon 2020), whose chosen score is t below the best with a chance of at most D·exp(-εt/R).
-    """
-    few = min(n_kept, n_features - n_kept)
-    span = change_range("count", Plan.relation, n_features)
-    return few * span / epsilon * math.log(n_features * few / MISS) if few else 0.0
-
-
-@dataclass
-class Bought:
-    """What a table's ε buys, as far as it is known: `known` has the study runs at each ε, `waiting`: more will come.
-
-    The accuracy of a model and the grid of a published table are interpolated between these. All else follows from the
-    noise.
-    """
-
-    schema: Schema
-    records: int
-    known: dict[float, Runs] = field(default_factory=dict)
-    waiting: bool = True
-
-    def lines(self, whole: float, epsilons: Mapping[str, float]) -> dict[str, str]:
-        """Return a line for each part that has an ε, of a release that has `whole` together."""
-        D, C, lines, level = self.schema.n_features, self.schema.n_classes, {}, 0.5
-        parts = {part: epsilon for part, epsilon in epsilons.items() if epsilon}
-        unknown = "estimating…" if self.waiting else "no estimate for this table"
-        if "selection" in parts:
-            n_kept = selection_plan(self.schema, whole, Plan.relation).n_features
-            reach = f"{selection_reach(parts['selection'], D, n_kept):,.0f} records"
-            lines["selection"] = (
-                f"keeps {n_kept} of {D} columns, each within {reach} of the score of any column left out"
-            )
-        if "training" in parts:
-            lines["training"] = unknown
-            if self.known:
-                level, low, high = self._accuracy(parts["training"])
-                # the study runs choose no columns
-                more = ", using all columns" if "selection" in lines else ""
-                lines["training"] = f"a model with {percent(level)} accuracy ({percent(low)} to {percent(high)}){more}"
-        if "evaluation" in parts:
-            # without a model's accuracy that of a half, which is the hardest to measure
-            reached = accuracy_reach(parts["evaluation"], max(Plan.test_share * self.records, 1), level, C)
-            lines["evaluation"] = f"accuracy measured to ±{100 * min(reached, 1.0):.1f} percentage points"
-        if "publishing" in parts:
-            lines["publishing"] = unknown
-            if self.known:
-                n_kept, apart = self._published(parts["publishing"])
-                columns = f"{n_kept} of {D} columns, mean error {percent(apart)} each"
-                lines["publishing"] = f"a synthetic table with {columns if n_kept else 'no usable column'}"
-        return lines
-
-    def _between(self, epsilon: float, values: Mapping[float, float]) -> float:
-        known = sorted(values)
-        return float(np.interp(math.log(epsilon), np.log(known), [values[each] for each in known]))
-
-    def _accuracy(self, epsilon: float) -> tuple[float, float, float]:
-        """Return the mean of runs, and where 90% of them lie; none falls as ε rises."""
-        known = sorted(self.known)
-        every = [self.known[each].accuracies for each in known]
-        rows = [[r.mean() for r in every], *([np.quantile(r, q) for r in every] for q in (0.05, 0.95))]
-        level, low, high = (
-            self._between(epsilon, dict(zip(known, isotonic_regression(row), strict=True))) for row in rows
-        )
-        return level, low, high
-
-    def _published(self, epsilon: float) -> tuple[int, float]:
-        """Return how many columns a grid keeps, and their mean distance."""
-        n_kept = {each: len(one.sizes) for each, one in self.known.items()}
-        distances = {
-            each: math.log(np.mean([column_distance(each, self.records, s, one.counts) for s in one.sizes] or [1.0]))
-            for each, one in self.known.items()
-        }
-        return round(self._between(epsilon, n_kept)), math.exp(self._between(epsilon, distances))
 
 
 # ---- a release -------------------------------------------------------------------------------------------------------
