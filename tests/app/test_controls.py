@@ -4,7 +4,7 @@ import pytest
 
 NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 NOISY = ("objective", "output")
-BY_HAND = {"by-hand", "point", "roc", "roc-exact", "map"}
+BY_HAND = {"by-hand", "point", "roc", "roc-exact"}
 
 
 def named(form, *names):
@@ -18,7 +18,7 @@ PAGES = {
     "explore": (
         "&dataset=toy&draws=20&seed=4",
         {
-            "roc": ["roc-private"], "roc-exact": ["roc-exact"], "map": ["map-cells"],
+            "roc": ["roc-private"], "roc-exact": ["roc-exact"],
             "selection": ["selection-unit", "selection-scores"],
             "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
         },
@@ -95,16 +95,16 @@ NUMERIC = {"accuracy", "now"}
 CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
-        ("epsilon", 0.125, {*BY_HAND, "default"} - {"map"}),
+        ("epsilon", 0.125, {*BY_HAND, "default"}),
         ("relation", "replace-one", {*BY_HAND, "default", "selection"}),
-        # the map has all of them, and the browser draws the selection
-        ("n_features", 19, BY_HAND - {"map"}),
+        # the browser draws the selection
+        ("n_features", 19, BY_HAND),
         ("selection_share", 0.55, BY_HAND),
         ("threshold_percentile", 66, BY_HAND),
         ("map_score", "mutual_information", BY_HAND),
         ("hand_model", "logistic", BY_HAND),
         ("reg_lambda", 20.0, BY_HAND),
-        # twenty runs at any number of draws, and five a cell of the map
+        # twenty runs at any number of draws
         ("draws", 30, {"roc"}),
         ("seed", 1, {*BY_HAND, "default"}),
     ],

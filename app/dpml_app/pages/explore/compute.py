@@ -23,14 +23,12 @@ from dpml_app.data.default_study import RELATION, SEED
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS, Shared, choice, number
+from dpml_app.settings import EPSILONS, LAMBDAS, Shared, choice, number
 
 MOST_CURVE_POINTS = 400
 CUSTOM_DRAWS = 20
 # a fit on more features takes tens of milliseconds, so its runs share selections of features
 FEW_FEATURES, DRAWS_OF_A_CHOICE = 24, 4
-# runs in a cell of the map of logistic regression
-CELL_DRAWS = 5
 FloatArray = NDArray[np.float64]
 
 # ---- settings -----------------------------------------------------------------------------------------------------
@@ -61,13 +59,6 @@ class ExploreValues(DatasetValues):
     def roc_key(self) -> tuple:
         """Return the arguments of `roc`."""
         return self.dataset, self.relation, self.epsilon, *self.custom_model(), self.draws, self.seed
-
-    def map_key(self, n_features: int) -> tuple:
-        """Return the arguments of `map_row`."""
-        model, score, (_, share, own) = self.custom_model()
-        # each fit of logistic regression on many features takes a tenth of a second
-        draws = CELL_DRAWS if model == "logistic" else self.draws
-        return self.dataset, self.relation, SWEEP_EPSILONS, model, score, (n_features, share, own), draws, self.seed
 
 
 @declared_by(ExploreValues)
@@ -105,13 +96,6 @@ def custom_accuracy(
     """Return test accuracies of the custom model, shape (draws,); `options` are of `ExploreValues.custom_model`."""
     data = dataset(name)
     return _models(name, relation, epsilon, model, score, options, draws, seed).accuracy(data.X_test, data.y_test)
-
-
-def map_row(
-    name: str, relation: str, epsilons: tuple, model: str, score: str, options: tuple, draws: int, seed: int
-) -> FloatArray:
-    """Return accuracies of shape (ε, draws) for one number of features."""
-    return np.array([custom_accuracy(name, relation, e, model, score, options, draws, seed) for e in epsilons])
 
 
 def roc(

@@ -28,10 +28,6 @@ CAPTIONS = {
         "ROC curve of one custom model on the test records, with and without noise on the curve. Training and test "
         "records are different people, so each record spends ε once."
     ),
-    "map": (
-        "Mean test accuracy of the custom model for each ε and number of features T. Circles mark the best T, bars "
-        "span the T within two standard errors of it. The darkest colour is the majority-class baseline."
-    ),
 }
 
 
@@ -192,19 +188,6 @@ def cost_by_group(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, A
 def _one(points: float) -> str:
     """Return points with one decimal, and zero without a sign."""
     return minus(f"{round(points, 1) + 0.0:.1f}")
-
-
-def map_readout(values: ExploreValues, best: Mapping[str, Any], draws: NDArray[np.float64]) -> str:
-    """Return the best number of features at the ε of the map nearest to the chosen one."""
-    at = int(np.argmin(np.abs(np.log(np.asarray(best["epsilon"]) / values.epsilon))))
-    where = f"ε = {best['epsilon'][at]:g}"
-    least, most = best["least"][at], best["most"][at]
-    as_good = f" Some T from {least} to {most} are as accurate." if least < most else ""
-    return (
-        f"At {where} the best T tried is <b>{best['n_features'][at]}</b>: accuracy "
-        f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error).{as_good} Your "
-        f"T = {values.n_features} has {percent(float(draws.mean()))} at ε = {values.epsilon:g}."
-    )
 
 
 def roc_readout(curves: Mapping[str, NDArray[np.float64]]) -> str:
