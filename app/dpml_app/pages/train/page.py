@@ -8,10 +8,9 @@ from collections.abc import Mapping
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.events import Tap
 
 from dpml.datasets import NAMES
-from dpml_app.core.card import WHOLE, Card, Results
+from dpml_app.core.card import WHOLE, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.widgets import Controls, divider, note, words_of
 from dpml_app.jobs import Pool, Task
@@ -25,14 +24,12 @@ from dpml_app.pages.train.compute import (
     all_facts,
     linear_facts,
     nb_facts,
-    nearest,
     shipped_facts,
     shipped_results,
     with_levels,
 )
 from dpml_app.pages.train.figures import AccuracyCard, BestCard, LambdaCard, MethodsCard, ThresholdCard
 from dpml_app.pages.train.lesson import FIGURES, lesson_plot
-from dpml_app.settings import EPSILONS
 
 
 class TrainControls(Controls):
@@ -123,17 +120,6 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
             self.headline.object = self.words(values, facts, {self.main_card: results})
             self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
-
-    def connect_card(self, card: Card[TrainValues, TrainFacts]) -> None:
-        if isinstance(card, BestCard):
-            figure = card.figure
-            figure.marker.on_change("location", lambda _name, _old, new: self._choose(figure.moved(new)))
-            figure.plot.on_event(Tap, lambda event: self._choose(event.x))
-
-    def _choose(self, epsilon: float | None) -> None:
-        """Take the ε to which the marker of the map was moved."""
-        if epsilon is not None and epsilon > 0:
-            self.settings.epsilon = nearest(EPSILONS, epsilon)
 
     def facts_task(self, values: TrainValues) -> Task:
         return Task(all_facts, (values.dataset, "linear" in values.families))

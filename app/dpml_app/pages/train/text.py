@@ -12,8 +12,8 @@ from dpml_app.text.phrases import about_data, percent
 CAPTIONS = {
     "methods": (
         "Each method on the test records: dots are means over runs, bars cover 90% of runs, and grey ticks "
-        "are the same method without noise (AutoClassifier: the best of several settings). Struck through: "
-        "the claim is violated, and the actual ε is shown (∞: not private)."
+        "are the same method without noise (AutoClassifier: the best of several settings). Methods whose claim "
+        "is violated are below, with their actual ε (∞: not private)."
     ),
     "accuracy": (
         "Means over runs, with bands that cover 90% of runs. Short dashes: the claim is violated, and the "
@@ -22,8 +22,8 @@ CAPTIONS = {
     ),
     "best": (
         "Precomputed with 30 runs at each ε, for methods whose claim holds. Colour: percentage points behind "
-        "the best. Black dots: within two standard errors of it. Drag the red line to choose ε. Choosing from "
-        "private data would spend ε."
+        "the best. Black dots: within two standard errors of it. Red line: your ε. Choosing from private data would "
+        "spend ε."
     ),
     "lambda": (
         "Dotted: without noise, so its fall to the right is bias. The gap below it is the cost of noise. "
