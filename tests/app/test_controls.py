@@ -51,9 +51,9 @@ PAGES = {
     ),
     # λ from 0.01 on: below the public rule's, so that it shows
     "linear": (
-        "&draws=10&train_begin=none&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output.functional",
+        "&draws=10&train_begin=none&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output",
         {
-            "accuracy": named("train-accuracy-{}", "output", "functional"),
+            "accuracy": ["train-accuracy-output"],
             "now": ["train-methods-rows"],
             "lambda": named("train-lambda-{}", "l1", "objective", "output"),
             "rule": named("train-lambda-rule-{}", *NOISY), "best": named("train-lambda-best-{}", *NOISY),
@@ -141,10 +141,8 @@ CHANGES = {
         ("relation", "replace-one", {"rows", "coins", "accuracy"}),
     ],
     "train": [
-        ("train_bins", 1, {"accuracy", "now"}),
         ("train_noise", "student-t", NUMERIC),
         ("train_trim", 1, NUMERIC),
-        ("train_likelihood", "gaussian", NUMERIC),
         ("threshold_percentile", 66, {"accuracy", "now", "threshold"}),
         ("epsilon", 2.5, {"now", "threshold"}),
         ("train_measure", "auc", {"accuracy", "now"}),
@@ -154,7 +152,6 @@ CHANGES = {
     ],
     "linear": [
         ("train_lambda", 0.01, {"accuracy", "now"}),
-        ("train_functional", "original", {"accuracy", "now"}),
         ("epsilon", 1.25, {"now", "lambda", "rule", "best"}),
     ],
     "evaluate": [

@@ -70,7 +70,6 @@ def test_only_what_a_setting_touches_is_computed_again():
     before = panel.work(values_of(), facts)
     assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert touched(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
-    assert touched(before, panel.work(values_of(train_bins=9), facts)) == {"binned"}
     assert touched(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
 
 

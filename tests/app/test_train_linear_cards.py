@@ -42,7 +42,6 @@ def test_only_what_a_setting_touches_is_computed_again():
     before = panel.work(values_of(), facts)
     assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert touched(before, panel.work(values_of(train_lambda=1.0), facts)) == {"l1", "objective", "output"}
-    assert touched(before, panel.work(values_of(train_functional="original"), facts)) == set()
 
 
 def test_lambda_marks_the_rule_and_the_best_in_hindsight():

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
@@ -25,23 +25,8 @@ from dpml.classifiers.linear import (
     release_weights,
     squared_norm_bound,
 )
-from dpml.classifiers.linear.functional import (
-    TaylorCoefficients,
-    polynomial_minimisers,
-    release_coefficients,
-    taylor_coefficients,
-)
 from dpml.classifiers.linear_classifier import HUBER, LinearClassifier, default_linear_method, default_norm
 from dpml.classifiers.linear_models import LinearModels
-from dpml.classifiers.local_search.estimators import (
-    FIRST_STEP,
-    PrivGene,
-    Records,
-    default_decay,
-    default_iterations,
-    release_genetic_search,
-    release_local_search,
-)
 from dpml.classifiers.naive_bayes.as_published import vaidya_cost
 from dpml.classifiers.naive_bayes.bernoulli import models_from_published, published_threshold
 from dpml.counts import release_published
@@ -101,13 +86,12 @@ class Method:
     """A classifier on this page.
 
     `entry` is that of the registry. `options` are the page's settings that it depends on. `most_draws`: it is trained
-    anew for each draw, which is slow, so there are that many at most. `most_columns`: with more it is not trained here.
+    anew for each draw, which is slow, so there are that many at most.
     """
 
     entry: registry.Method
     options: tuple[str, ...] = ()
     most_draws: int | None = None
-    most_columns: int | None = None
 
     @property
     def title(self) -> str:
@@ -149,31 +133,26 @@ class Method:
         return draws if self.most_draws is None else min(draws, self.most_draws)
 
 
-MOMENTS = ("train_likelihood",)
-SMOOTH = ("train_noise", "train_trim", *MOMENTS)
+SMOOTH = ("train_noise", "train_trim")
 LAMBDA = ("train_lambda",)
 ANEW: dict[str, Any] = {"options": LAMBDA, "most_draws": 20}
 # of methods with settings or limits of their own on this page, by family
 CHOSEN: dict[str, dict[str, Any]] = {
-    "binned": {"options": ("train_bins",)},
+    "binned": {},
     "row-bounded": {},
-    "global": {"options": MOMENTS},
+    "global": {},
     "smooth": {"options": SMOOTH},
     "bun-steinke": {"options": SMOOTH},
     "algorithm-1": {"options": ("threshold_percentile",)},
     "partitioned": {"options": ("threshold_percentile",)},
-    "vaidya": {"options": ("train_likelihood",)},
-    "published": {"options": ("train_trim", "train_likelihood")},
+    "vaidya": {},
+    "published": {"options": ("train_trim",)},
     # linear models on the binary columns
     "rule": {"most_draws": 20},
     "l1": ANEW,
     "objective": ANEW,
     "output": {"options": LAMBDA},
-    "functional": {"options": (*LAMBDA, "train_functional"), "most_columns": 400},
     "svm": ANEW,
-    "local": {"most_draws": 20},
-    # measured: a second for each draw on 20,000 records
-    "genetic": {"most_draws": 5, "most_columns": 400},
     "descent": {"options": LAMBDA, "most_draws": 10},
 }
 # a (ε, δ) method is a reference: a δ is a promise that may fail
@@ -214,16 +193,14 @@ def why_not(method: str, facts: TrainFacts) -> str:
     """Return why a method is not drawn on a data set, or nothing.
 
     >>> from types import SimpleNamespace
-    >>> why_not("smooth", SimpleNamespace(table=True, numeric=0, binary_columns=["a"]))
+    >>> why_not("smooth", SimpleNamespace(table=True, numeric=0))
     'Smooth sensitivity (same as global sensitivity without numeric features)'
     """
-    what, columns = EVERY[method], len(facts.binary_columns)
+    what = EVERY[method]
     if what.entry.table and not facts.table:
         return f"{what.title} (needs a table)"
     if what.entry.numbers and not facts.numeric:
         return f"{what.title} (same as global sensitivity without numeric features)"
-    if what.most_columns is not None and columns > what.most_columns:
-        return f"{what.title} (at most {what.most_columns:,} columns, not {columns:,})"
     return ""
 
 
@@ -232,13 +209,7 @@ def why_not(method: str, facts: TrainFacts) -> str:
 
 NOISES = {name: registered(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}
 NOISES |= {name: f"Gaussian, {delta}" for name, delta in SMOOTH_DELTAS.items()}
-LIKELIHOODS = {"truncated-normal": "Truncated normal", "gaussian": "Normal"}
 MEASURES = {"accuracy": "Accuracy", "auc": "AUC"}
-FUNCTIONAL = {
-    "exact": "Exact (FMsens3)",
-    "improved": "Improved (FMsens2)",
-    "original": "Original (FMsens1)",
-}
 # λ of the sum of the losses; 0 stands for the library's public rule
 TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
 RULE = 0.0
@@ -269,13 +240,10 @@ class TrainValues(DatasetValues):
         ["rule", "l1", "objective", "output"], _marked(LINEAR), "Linear models", MultiSelect
     )
     train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ of linear models")
-    train_functional: str = choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
     train_measure: str = choice("accuracy", MEASURES, "Metric")
     train_wanted: float = number(85.0, (50.0, 100.0), "Target accuracy (%)", 0.5)
     train_noise: str = choice("cauchy", NOISES, "Noise for smooth sensitivity")
     train_trim: int = number(0, (0, 50), "Values trimmed at each end")
-    train_likelihood: str = choice("truncated-normal", LIKELIHOODS, "Distribution of a number within a class")
-    train_bins: int = number(0, (0, 64), "Bins per numeric feature")
 
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:
@@ -365,8 +333,6 @@ def study_settings(options: tuple, schema: Schema) -> dict[str, Any]:
         "noise": "gaussian" if power else noise or None,
         "delta": schema.n_lower ** -int(power) if power else None,
         "trim": values.get("train_trim") or None,
-        "likelihood": values.get("train_likelihood"),
-        "n_bins": max(values["train_bins"], 2) if values.get("train_bins") else None,
         "threshold_percentile": values.get("threshold_percentile"),
     }
     return {name: value for name, value in given.items() if value is not None}
@@ -421,12 +387,6 @@ FORMS: dict[str, tuple[str, str, Any]] = {
     for each in of_family("classifier", "linear")
     if "method" in each.options
 }
-# of the library's estimator
-GENETIC: dict[str, Any] = {name: getattr(PrivGene(1.0), name) for name in ("n_candidates", "n_selected")}
-SEARCHES: dict[str, tuple[Callable, dict[str, Any]]] = {
-    "local": (release_local_search, {}),
-    "genetic": (release_genetic_search, GENETIC),
-}
 
 
 @dataclass(frozen=True)
@@ -454,11 +414,6 @@ class Scaled:
         """The most coordinates of a record that are not 0."""
         return self.bound + 1
 
-    @property
-    def dimension(self) -> int:
-        """The number of weights, the intercept's included."""
-        return self.X.shape[1]
-
 
 @kept(2)
 def scaled(name: str) -> Scaled:
@@ -469,26 +424,11 @@ def scaled(name: str) -> Scaled:
     return Scaled(unit_scale(cut, bound), data.y_train, data.schema, bound)
 
 
-@kept(2)
-def searched(name: str) -> list[Records]:
-    """Return the records as the local searches take them, for each classifier."""
-    table, X = scaled(name), dataset(name).X_train
-    most = min(X.shape[1], table.schema.row_bound or X.shape[1])
-    return [Records(X, signs, n_ones=most) for signs in table.signs]
-
-
 @kept(256)
 def exact_weights(name: str, reg_lambda: float) -> FloatArray:
     """Return the weights without noise, shape (K, D')."""
     table = scaled(name)
     return np.array([minimiser(table.X, signs, reg_lambda) for signs in table.signs])
-
-
-@kept(2)
-def exact_coefficients(name: str) -> TaylorCoefficients:
-    """Return the coefficients of the functional mechanism's polynomial."""
-    table = scaled(name)
-    return taylor_coefficients(table.X, table.codes, table.schema.n_classes, n_nonzero=table.nonzero)
 
 
 def exact_models(name: str, reg_lambda: float) -> LinearModels:
@@ -527,7 +467,7 @@ def form_of(name: str, method: str) -> tuple[str, str, Any]:
     return FORMS[method]
 
 
-def public_lambda(name: str, method: str, epsilon: float, relation: str, sensitivity: str = "exact") -> float:
+def public_lambda(name: str, method: str, epsilon: float, relation: str) -> float:
     """Return the λ that the library's public rule takes for a method; it does not look at the records.
 
     All λ here are of the sum of the losses over records in the L2 unit ball. For noise in L1 the library scales records
@@ -536,13 +476,12 @@ def public_lambda(name: str, method: str, epsilon: float, relation: str, sensiti
     table, (of_library, norm, _loss) = scaled(name), form_of(name, method)
     value = default_reg_lambda(
         epsilon,
-        table.dimension,
+        table.X.shape[1],
         method=of_library,
         delta=DELTA,
         relation=relation,
         norm=norm,
         n_classes=table.schema.n_classes,
-        sensitivity=sensitivity,
         n_nonzero=table.nonzero,
     )
     return value * table.nonzero if norm == "l1" else value
@@ -563,16 +502,9 @@ def released(
         options = {"train_lambda": RULE}
     table, rng = scaled(name), np.random.default_rng(seed)
     shared: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
-    if method in SEARCHES:
-        return _search(name, method, epsilon, **shared)
-    sensitivity = options.get("train_functional", "exact")
     reg_lambda = options["train_lambda"]
     if reg_lambda == RULE:
-        reg_lambda = public_lambda(name, method, epsilon, relation, sensitivity)
-    if method == "functional":
-        kind: dict[str, Any] = {"sensitivity": sensitivity, "n_nonzero": table.nonzero}
-        noisy = release_coefficients(exact_coefficients(name), epsilon, **kind, **shared)
-        return linear_models(polynomial_minimisers(noisy, reg_lambda), table.bound)
+        reg_lambda = public_lambda(name, method, epsilon, relation)
     if method == "output":
         each = epsilon / len(table.positives)  # one record is in the training of all of them
         exact = exact_weights(name, reg_lambda)
@@ -612,17 +544,6 @@ def _naive_bayes(name: str, epsilon: float, relation: str, draws: int, rng: np.r
         scores.append(score[:, None] if score.ndim == 1 else score)
     of_zeros, of_units = np.array(scores)[:, :1], np.array(scores)[:, 1:]
     return LinearModels((of_units - of_zeros).transpose(0, 2, 1), of_zeros[:, 0])
-
-
-def _search(name: str, method: str, epsilon: float, **shared: Any) -> LinearModels:
-    release, options = SEARCHES[method]
-    sides, schema = searched(name), scaled(name).schema
-    each = epsilon / len(sides)
-    rule: dict[str, Any] = {"relation": shared["relation"], "n_selected": options.get("n_selected", 1)}
-    T = default_iterations(each, schema.n_lower, sides[0].dimension, **rule)
-    plan: dict[str, Any] = {"n_iterations": T, "step": FIRST_STEP, "decay": default_decay(T)}
-    theta = np.stack([release(records, each, **plan, **options, **shared) for records in sides], axis=1)
-    return LinearModels(theta[..., :-1], theta[..., -1])
 
 
 def lambda_without_noise(name: str, reg_lambda: float) -> dict[str, FloatArray]:

@@ -46,12 +46,9 @@ class TrainControls(Controls):
             self.add("train_methods"),
             note("✗: claim violated. Row-bounded, Algorithm 1 (Antonova 2016) and partitioned use binary columns."),
             divider(),
-            self.add("train_bins", format=rule),
-            note("For binned counts. More bins fit better but leave fewer records per bin."),
             self.add("train_noise"),
             self.add("train_trim", format=rule),
             note("Removed from each class before its mean (smooth sensitivity)."),
-            self.add("train_likelihood"),
         )
         lambdas = {"public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}}
         linear = (
@@ -60,7 +57,6 @@ class TrainControls(Controls):
             divider(),
             self.add("train_lambda", options=lambdas),
             note("Weight of the penalty. Larger: less noise, simpler model. The public rule does not use the records."),
-            self.add("train_functional"),
         )
         begin = (
             self.add("train_begin"),
