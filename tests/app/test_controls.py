@@ -56,7 +56,7 @@ PAGES = {
             "accuracy": ["train-accuracy-output"],
             "now": ["train-methods-rows"],
             "lambda": named("train-lambda-{}", "l1", "objective", "output"),
-            "rule": named("train-lambda-rule-{}", *NOISY), "best": named("train-lambda-best-{}", *NOISY),
+            "rule": named("train-lambda-rule-{}", *NOISY),
         },
     ),
     "evaluate": (
@@ -152,7 +152,7 @@ CHANGES = {
     ],
     "linear": [
         ("train_lambda", 0.01, {"accuracy", "now"}),
-        ("epsilon", 1.25, {"now", "lambda", "rule", "best"}),
+        ("epsilon", 1.25, {"now", "lambda", "rule"}),
     ],
     "evaluate": [
         ("epsilon", 1.25, RELEASE | {"published"}),

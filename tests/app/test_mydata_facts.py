@@ -131,7 +131,7 @@ def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_no
     ticked = [column.description for column in draft.columns.values() if column.kind != "ignored"]
     for count, fact in enumerate(draft.proposed, 1):
         assert len(draft.unconfirmed) == len(draft.proposed) - count + 1
-        one.edit(fact.column, fact.fact, source="code" if count % 2 else "stated")
+        one.edit(fact.column, fact.fact, source="stated")
     to_the_release(one)
     step = one.page.release
     one.do(lambda: setattr(step.sure, "value", True))
@@ -178,8 +178,8 @@ def test_an_edit_of_one_cell_says_nothing_of_another(one):
     one.edit("tenure", "lower", "1")
     assert draft.columns["tenure"].read_off == ("upper",)
     assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "proposed"]
-    one.edit("tenure", "upper", source="code")
-    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "code"]
+    one.edit("tenure", "upper", source="stated")
+    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "stated"]
     one.edit("tenure", "upper", source="proposed")
     assert draft.columns["tenure"].marks["upper"] == "data_derived"
     # what a person typed was never proposed

@@ -189,9 +189,9 @@ def test_numbers_are_written_as_the_file_writes_them(session):
 @pytest.mark.parametrize(
     "message",
     [None, [], {}, {"column": 1, "fact": "kind"}, {"column": "age", "fact": "kind", "value": "none"}]
-    + [{"column": "age", "fact": fact, **what} for fact in ("", "x") for what in ({"value": "5"}, {"source": "code"})]
+    + [{"column": "age", "fact": fact, **what} for fact in ("", "x") for what in ({"value": "5"}, {"source": "stated"})]
     + [{"column": name, "fact": "lower", "value": "5"} for name in ("", "label", "nobody")]
-    + [{"column": "", "fact": "format", "source": "code"}, {"column": "age", "fact": "lower", "source": "proposed"}],
+    + [{"column": "", "fact": "label", "source": "code"}, {"column": "age", "fact": "lower", "source": "proposed"}],
 )  # fmt: skip
 def test_an_edit_of_no_cell_is_left_alone(session, message):
     one = session()

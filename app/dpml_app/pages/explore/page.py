@@ -332,8 +332,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     _target: float | None = None
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
-        # of each data set, relation and ε, the custom models that were tried, and their accuracies
-        self._tried: dict[tuple, dict[tuple, float]] = {}
         super().__init__(settings, pool)
         self.controls.on_target = self._aim_at
         settings.param.watch(self._forget_target, ["epsilon", "dataset"])
@@ -440,10 +438,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         self._show_needed(values.wanted)
         runs, exact, best, custom = (here(shown, name) for name in ("private", "exact", "best", "hand"))
         reached = None if custom is None else float(custom.mean())
-        tried = self._tried.setdefault((values.dataset, values.relation, values.epsilon), {})
-        if reached is not None:
-            tried[values.custom_model()] = reached
-        most = max(tried.values()) if len(tried) > 1 else None
         default = None if runs is None else float(runs["accuracy"].mean())
-        self.controls.custom.object = text.custom_against_default(reached, default, most)
+        self.controls.custom.object = text.custom_against_default(reached, default)
         return text.headline(values, facts, runs, exact, best)

@@ -95,13 +95,11 @@ def headline(
     )
 
 
-def custom_against_default(mean: float | None, default: float | None, best: float | None) -> str:
-    """Compare the custom model with the default classifier and with the best custom model tried, as HTML.
+def custom_against_default(mean: float | None, default: float | None) -> str:
+    """Compare the custom model with the default classifier, as HTML.
 
-    >>> custom_against_default(0.813, 0.834, None)
+    >>> custom_against_default(0.813, 0.834)
     '<b>81.3%</b>: 2.1 points below the default.'
-    >>> custom_against_default(0.813, 0.834, 0.834)
-    '<b>81.3%</b>: 2.1 points below the default. Your best: 83.4%.'
     """
     if mean is None or default is None:
         return "Computing…"
@@ -111,7 +109,7 @@ def custom_against_default(mean: float | None, default: float | None, best: floa
         if abs(points) < 0.05
         else (f"{abs(points):.1f} points {'above' if points > 0 else 'below'} the default")
     )
-    return f"<b>{percent(mean)}</b>: {beside}" + (f". Your best: {percent(best)}." if best else ".")
+    return f"<b>{percent(mean)}</b>: {beside}."
 
 
 def custom_runs(custom: NDArray[np.float64]) -> str:

@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpml._validate import check_integer, check_number
+from dpml._validate import check_integer
 from dpml.budget import Budget
-from dpml.exceptions import DpmlError, FactWarning, InvalidParameter, InvalidSchema, TableTooLarge
+from dpml.exceptions import DpmlError, FactWarning, InvalidSchema, TableTooLarge
 from dpml.mechanisms import PrivateBounds, boundary, private_facts
 from dpml.mechanisms.interruption import interruptible
 from dpml.registry import claim, method
@@ -138,6 +138,7 @@ OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binar
 # how a fact is known that no person has typed
 MARKS = ("data_derived", "confirmed", "paid")
 DERIVED, CONFIRMED, PAID = MARKS
+NAMED = "name"
 
 
 class Proposed(NamedTuple):
@@ -160,7 +161,7 @@ class Column:
     missing: Any = None
     levels: tuple | None = None
     whole_numbers: bool = False
-    # by fact, one of `MARKS`
+    # by fact, one of `MARKS`, or `NAMED`
     marks: Mapping[str, str] = field(default_factory=dict)
     # why it is proposed to be left out; and what became missing when a person called it one of numbers
     reason: str = ""
@@ -212,7 +213,8 @@ class Column:
 
 # a column of more labels is not guessed to be the label, and so many are proposed of one that a person chooses
 MOST_GUESSED, MOST_CLASSES = 20, 100
-OF_TABLE = ("classes", "row_bound", "n_lower", "format")
+OF_SCHEMA = ("classes", "row_bound", "n_lower")
+OF_TABLE = (*OF_SCHEMA, "format")
 # the category of missing values where they are a value of their own
 GAP = "no value"
 # of a column's different texts, those that are proposed as its categories
@@ -251,12 +253,10 @@ class Draft:
         self.classes: tuple = ()
         self.n_lower: Any = 1
         self.row_bound: int | None = None
-        # of the facts of the whole table, those that were read off the data: `DERIVED` or `CONFIRMED`
-        self.marks: dict[str, str] = {}
+        # of the label and the facts of the whole table, those that were read off the data: `DERIVED` or `CONFIRMED`
+        self.marks: dict[str, str] = {"label": DERIVED}
         # what was paid for facts, as a release states it
         self.charges: list[dict[str, Any]] = []
-        # how a fact is known that no mark calls proposed, where a person has not stated it
-        self.sources: dict[tuple[str, str], str] = {("", "label"): "proposed"}
         likely = Schema.describe(frame.iloc[:0]).label
         few = [name for name in frame if 2 <= frame[name].nunique() <= MOST_GUESSED]
         self.say_label(likely or (few[-1] if few else str(frame.columns[-1])))
@@ -340,13 +340,10 @@ class Draft:
     def _proposed(self, name: str, f: Feature | None, identifier: str | None = None) -> Column:
         if f is None:
             # by its name, or because of what is in it
-            by_name = identifier == "name"
-            if by_name:
-                self.sources[name, "kind"] = "name"
             reason = REASONS[identifier] if identifier else self._reason(name)
-            return Column(name, "ignored", marks={} if by_name else {"kind": DERIVED}, reason=reason)
-        marks = {fact: mark for mark in MARKS for fact in getattr(f, mark)}
-        self.sources |= {(name, fact): "name" for fact in OF_KIND[f.kind] if fact not in marks}
+            return Column(name, "ignored", marks={"kind": NAMED if identifier == "name" else DERIVED}, reason=reason)
+        marks = dict.fromkeys(OF_KIND[f.kind], NAMED)
+        marks |= {fact: mark for mark in MARKS for fact in getattr(f, mark)}
         return Column(name, f.kind, f.lower, f.upper, f.categories or (), f.missing, f.levels, f.whole, marks)
 
     def _reason(self, name: str) -> str:
@@ -393,25 +390,23 @@ class Draft:
                     DERIVED, "lower", "upper"
                 )
         self.columns[name] = now
-        for fact in changed:
-            self.sources.pop((name, fact), None)
 
     def was_read_off(self, column: str, fact: str) -> bool:
         """Return whether a fact was read off the data, and no person has typed another."""
-        if not column:
-            return fact in self.marks or fact == "label"
-        return self.columns[column].marks.get(fact) in (DERIVED, CONFIRMED)
+        return self._marks_of(column).get(fact) in (DERIVED, CONFIRMED)
+
+    def _marks_of(self, column: str) -> Mapping[str, str]:
+        return self.columns[column].marks if column else self.marks
 
     def source(self, column: str, fact: str) -> str:
-        """Return how a fact is known: "proposed", "paid" for, by its "name", "stated", or from a "code" book."""
-        mark = (self.columns[column].marks if column else self.marks).get(fact)
-        return {PAID: "paid", DERIVED: "proposed"}.get(mark or "", self.sources.get((column, fact), "stated"))
+        """Return how a fact is known: "proposed", "paid" for, by its "name", or "stated"."""
+        return {PAID: "paid", DERIVED: "proposed", NAMED: NAMED}.get(self._marks_of(column).get(fact, ""), "stated")
 
     def say_source(self, column: str, fact: str, source: str) -> None:
         """Mark how one fact is known. A person confirms a proposed fact."""
         self.confirm(column, fact, source != "proposed")
-        if source != "proposed" or self.was_read_off(column, fact):
-            self.sources[column, fact] = source
+        if column and source == "stated" and self.source(column, fact) == NAMED:
+            self.columns[column] = self.columns[column].mark("", fact)
 
     def without_bounds(self) -> list[str]:
         """Return the columns of numbers of which a bound is missing, or was read off the data and not confirmed."""
@@ -430,8 +425,6 @@ class Draft:
             lower, upper = readable_bounds(bounds.lower, bounds.upper, whole=whole)
             now = replace(self.columns[name], lower=lower, upper=upper, levels=None, whole_numbers=whole)
             self.columns[name] = now.mark(PAID if public else DERIVED, "lower", "upper")
-            for end in ("lower", "upper"):
-                self.sources.pop((name, end), None)
 
     def confirm(self, column: str, fact: str, sure: bool = True) -> None:
         """Say of one proposed fact that it is true for everybody, and public; or that this is not said after all."""
@@ -493,7 +486,7 @@ class Draft:
             raise InvalidSchema("number of records", self.n_lower, wanted)
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
-        marks = {fact: mark for fact, mark in self.marks.items() if fact != "format"}
+        marks = {fact: mark for fact, mark in self.marks.items() if fact in OF_SCHEMA}
         left_out = [self.columns[name].marks[fact] for name in ignored for fact in self.columns[name].read_off]
         if left_out:
             marks["ignored"] = DERIVED if DERIVED in left_out else CONFIRMED
@@ -515,6 +508,7 @@ class Draft:
             if name not in names:
                 raise InvalidSchema("feature", name, "a column of the table")
         columns = {f.name: self._proposed(f.name, f) for f in schema.features}
+        columns = {name: column.mark("", *column.marked(NAMED)) for name, column in columns.items()}
         rest = [str(name) for name in self.frame.columns if name not in columns and name not in schema.ignored]
         if not rest:
             raise InvalidSchema("features", "every column", "all columns except the label")
@@ -522,11 +516,10 @@ class Draft:
         marks = {fact: mark for mark in (DERIVED, CONFIRMED) for fact in getattr(schema, mark)}
         left_out = Column("", "ignored").mark(marks.get("ignored", ""), "kind")
         self.columns = {name: columns.get(name) or replace(left_out, name=name) for name in self.columns}
-        self.sources = {}
         self.classes, self.n_lower = schema.classes, schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        of_file = {fact: mark for fact, mark in self.marks.items() if fact == "format"}
-        self.marks = {fact: marks[fact] for fact in OF_TABLE if fact in marks} | of_file
+        of_file = {fact: mark for fact, mark in self.marks.items() if fact == "format"} | {"label": CONFIRMED}
+        self.marks = {fact: marks[fact] for fact in OF_SCHEMA if fact in marks} | of_file
 
 
 def _number(label: Any) -> Any:
@@ -604,38 +597,20 @@ def pay_bounds(
 
 # ---- shares of one ε -------------------------------------------------------------------------------------------------
 
-# the parts of a release, in the order in which they are paid; a share of 0 leaves a part out
-PARTS = ("selection", "training", "evaluation", "publishing")
-START = {"selection": 0.2, "training": 0.4, "evaluation": 0.2, "publishing": 0.2}
-# what is smaller is what rounding leaves of nothing
-NOTHING = 1e-12
+# the parts of a release, in the order in which they are charged, with their weights at the start
+START = {"selection": 20.0, "training": 40.0, "evaluation": 20.0, "publishing": 20.0}
+MOST_WEIGHT = 100.0
 
 
-def moved(shares: Mapping[str, float], part: str, to: float, locked: Collection[str] = ()) -> dict[str, float]:
-    """Return the shares after one of them was moved; the others that are not locked follow in proportion.
+def shares_of(weights: Mapping[str, Any]) -> dict[str, float]:
+    """Return the share of ε of each part, its weight divided by all weights; an invalid weight counts as 0.
 
-    Shares add up to 1. A part that is locked, or whose others are all locked, stays. A part moves no further than there
-    is room. Where all that follow have 0 there is no proportion, and each gets the same.
-
-    Raises `InvalidParameter`: there is no such part, or no such share.
+    >>> shares_of({"training": 30.0, "evaluation": 10.0, "publishing": float("nan")})
+    {'training': 0.75, 'evaluation': 0.25, 'publishing': 0.0}
     """
-    if part not in shares:
-        raise InvalidParameter("part", part, f"one of {', '.join(shares)}")
-    to = check_number(to, "share", 0.0, 1.0)
-    follow = [name for name in shares if name != part and name not in locked]
-    if part in locked or not follow:
-        return dict(shares)
-    whole = max(1.0 - math.fsum(share for name, share in shares.items() if name in locked), 0.0)
-    to = _clean(min(to, whole))
-    rest, before = _clean(whole - to), math.fsum(shares[name] for name in follow)
-    now = {**shares, part: whole if rest == 0 else to}
-    for name in follow:
-        now[name] = _clean(rest * shares[name] / before if before > NOTHING else rest / len(follow))
-    return now
-
-
-def _clean(share: float) -> float:
-    return 0.0 if share < NOTHING else share
+    known = {part: weight if weight and 0 <= weight <= MOST_WEIGHT else 0.0 for part, weight in weights.items()}
+    whole = math.fsum(known.values())
+    return {part: weight / whole if whole else 0.0 for part, weight in known.items()}
 
 
 # ---- a release -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // told each edit, and answers with the row as it then is. What the table holds is written as text, never as markup.
 const KINDS = [["numeric", "Number"], ["categorical", "Categories"], ["binary", "0 or 1"], ["ignored", "Left out"], ["label", "Label"]]
 const HEADS = ["Column", "Kind", "Bounds or categories", "Missing values", "Examples", "Source"]
-const SOURCES = {proposed: "data-derived", paid: "released with noise", name: "name", stated: "stated by me", code: "code book"}
+const SOURCES = {proposed: "data-derived", paid: "released with noise", name: "name", stated: "stated by me"}
 const NAMES = {
   lower: "lower bound", upper: "upper bound", categories: "categories", kind: "kind", classes: "labels", label: "choice of the label",
   n_lower: "number of records", row_bound: "ones per record", format: "format", missing: "value for missing cells",
@@ -84,7 +84,7 @@ export function render({model, el}) {
   }
   function sources(row) {
     return row.facts.map(({fact, source, first}) => {
-      const known = ["stated", "code"].map((key) => [key, SOURCES[key]])
+      const known = [["stated", SOURCES.stated]]
       const guess = fact === "label" ? "proposed" : SOURCES[first]
       const options = first === "paid" ? [[first, guess]] : first ? [[first, guess], ...known] : known
       const node = choice(row, fact, `source-${fact}`, options, source, (value) => ({source: value}))

@@ -1,6 +1,5 @@
 """The cards of My data: advice, bounds, and the bar that divides ε among the parts of a release."""
 
-import math
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from dpml.studies import Advice, advised
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE, figure_pane, head, line, spoken
 from dpml_app.core.curves_card import FAR
-from dpml_app.core.widgets import WIDE, words_of
+from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
 from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
@@ -142,70 +141,47 @@ class AdviceCard:
 
 # ---- the budget bar --------------------------------------------------------------------------------------------------
 
-# in hundredths of the whole: the keys PageUp and PageDown move a slider by ten of its units
-WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + '%'"
 # the label of a control that is switched off is read all the same
 READ = {"& .MuiFormLabel-root.Mui-disabled": {"color": "text.secondary"}}
 
 
 class BudgetBar:
-    """The shares of one ε as a bar, and under it a slider and a lock for each part; the sliders move each other.
+    """The shares of one ε as a bar, and under it a slider for the weight of each part.
 
     `changed`: called after each change of the shares.
     """
 
     def __init__(self, epsilon: float, changed: Callable[[], None]):
-        self.epsilon, self.changed = epsilon, changed
-        self.shares = dict(compute.START)
-        self._showing, self.touched = False, False
+        self.epsilon, self.changed, self.touched = epsilon, changed, False
         self.picture = pane("", (6, 12), BAR_STYLE)
-        look: dict[str, Any] = {"start": 0.0, "end": WHOLE_BAR, "step": 1.0, "show_value": False, "sx": READ}
-        look |= {"min_width": 130, **WIDE}
+        look: dict[str, Any] = {"start": 0.0, "end": compute.MOST_WEIGHT, "step": 1.0, "show_value": False, "sx": READ}
         self.sliders: dict[str, Any] = {
-            part: pmui.FloatSlider(label=title, bar_color=text.COLOURS[part], format=words_of(PERCENT), **look)
+            part: pmui.FloatSlider(label=title, value=compute.START[part], bar_color=text.COLOURS[part], **look, **WIDE)
             for part, title in text.PART_TITLES.items()
         }
-        self.locks = {part: pmui.Checkbox(label=f"Lock {part}", margin=(14, 12, 0, 4)) for part in compute.PARTS}
-        for part, slider in self.sliders.items():
+        for slider in self.sliders.values():
             answer_soon(slider)
-            slider.param.watch(lambda event, part=part: self._move(part, event.new), "value")
-        for lock in self.locks.values():
-            lock.param.watch(lambda _event: self.show(), "value")
-        # a lock goes below its slider where both have no room
-        wrap: dict[str, Any] = {"styles": {"flex-wrap": "wrap"}, **WHOLE}
-        rows = [pn.Row(self.sliders[part], self.locks[part], **wrap) for part in compute.PARTS]
-        self.whole = pn.Column(self.picture, line(*rows, least=360), **WHOLE)
-        self.show()
-
-    def begin(self, *, selection: bool) -> None:
-        """Begin anew; a table whose columns cannot be selected has no share for that."""
-        self.shares = dict(compute.START) if selection else compute.moved(compute.START, "selection", 0.0)
-        self._showing = True
-        for part, lock in self.locks.items():
-            lock.value = part == "selection" and not selection
+            slider.param.watch(self._move, "value")
+        self.whole = pn.Column(self.picture, line(*self.sliders.values(), least=360), **WHOLE)
         self.show()
 
     @property
-    def locked(self) -> set[str]:
-        """The parts that keep their shares."""
-        return {part for part, lock in self.locks.items() if lock.value}
+    def shares(self) -> dict[str, float]:
+        """The share of each part."""
+        return compute.shares_of({part: slider.value for part, slider in self.sliders.items()})
 
-    def _move(self, part: str, to: float | None) -> None:
-        # what comes from a browser is not trusted
-        if self._showing or to is None or math.isnan(to):
-            return
+    def begin(self, *, selection: bool) -> None:
+        """Begin anew; a table whose columns cannot be selected has no share for that."""
+        for part, slider in self.sliders.items():
+            unused = part == "selection" and not selection
+            slider.param.update(value=0.0 if unused else compute.START[part], disabled=unused)
+        self.touched = False
+
+    def _move(self, _event: Any) -> None:
         self.touched = True
-        self.shares = compute.moved(self.shares, part, min(max(float(to) / WHOLE_BAR, 0.0), 1.0), self.locked)
         self.show()
         self.changed()
 
     def show(self) -> None:
-        """Show the shares in all widgets; a slider that could not move is switched off."""
-        locked, self._showing = self.locked, True
-        try:
-            for part, slider in self.sliders.items():
-                fixed = part in locked or len(locked - {part}) == len(compute.PARTS) - 1
-                slider.param.update(value=WHOLE_BAR * self.shares[part], disabled=fixed)
-            self.picture.object = text.budget_bar(self.epsilon, self.shares, locked)
-        finally:
-            self._showing = False
+        """Draw the bar."""
+        self.picture.object = text.budget_bar(self.epsilon, self.shares)

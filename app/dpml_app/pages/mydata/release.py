@@ -163,7 +163,7 @@ class Release:
         await asyncio.sleep(PLAN_REST)
         if asked != self._asked or self.ended:
             return
-        arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
+        arguments = draft.schema, float(self.epsilon.value), self.shares.shares, self.secure
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
             ready = await asyncio.wrap_future(LONG.call(compute.planned, *arguments))

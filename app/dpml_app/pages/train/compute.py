@@ -35,13 +35,13 @@ from dpml.encoding import cut_rows, unit_scale
 from dpml.registry import method as registered
 from dpml.registry import of_family, standing
 from dpml.schema import Schema
-from dpml.studies import NeededEpsilon, best_needed, frontier, standings
+from dpml.studies import frontier, standings
 from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_private_nb
 from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml.sweep import standard_study
 from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data import default_study
-from dpml_app.data.default_study import DRAWS, default_needed, default_runs, non_private
+from dpml_app.data.default_study import DRAWS, default_runs, non_private
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
@@ -241,7 +241,6 @@ class TrainValues(DatasetValues):
     )
     train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ of linear models")
     train_measure: str = choice("accuracy", MEASURES, "Metric")
-    train_wanted: float = number(85.0, (50.0, 100.0), "Target accuracy (%)", 0.5)
     train_noise: str = choice("cauchy", NOISES, "Noise for smooth sensitivity")
     train_trim: int = number(0, (0, 50), "Values trimmed at each end")
 
@@ -831,11 +830,3 @@ def map_cells(name: str) -> dict[str, list[Any]]:
 def best_by_epsilon(name: str) -> list[dict[str, Any]]:
     """Return what is best at each ε, with how sure that is, a row for each."""
     return _with_default(frontier(_standard_table(name), rng=np.random.default_rng(0)).to_dict("records"), name)
-
-
-def needed_by_best(name: str, target: float) -> tuple[NeededEpsilon, str]:
-    """Return which ε the best needs to reach an accuracy, and which method that is."""
-    [row] = best_needed(_standard_table(name), target).to_dict("records")
-    if row["study"] == "auto":
-        return default_needed(name, target), method_of(row)
-    return NeededEpsilon(row["epsilon"], row["low"], row["high"]), method_of(row)

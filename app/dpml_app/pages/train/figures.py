@@ -68,7 +68,6 @@ from dpml_app.pages.train.compute import (
     measured,
     nb_silenced,
     nearest,
-    needed_by_best,
     nothing_to_compare,
     peer_tasks,
     private,
@@ -80,9 +79,9 @@ from dpml_app.pages.train.compute import (
     true_epsilon,
     without_privacy,
 )
-from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws, needed_in_words, peer_words
+from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws, peer_words
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.text.phrases import interval, percent, points
+from dpml_app.text.phrases import interval, percent
 from dpml_app.views.curve import curve_figure, curve_table
 from dpml_app.views.frame import Axis
 from dpml_app.views.rendered import Table
@@ -439,11 +438,11 @@ class BestFigure(Figure):
 
 
 class BestCard(TrainCard):
-    """The best method and settings at each ε, and the ε that a target accuracy needs."""
+    """The best method and settings at each ε."""
 
     draw = BestFigure
     name, title = "best", "Best method at each ε"
-    families, wide, says, controls = ("naive-bayes", "linear"), True, True, ("train_wanted",)
+    families, wide, says = ("naive-bayes", "linear"), True, True
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         if values.dataset not in STANDARD:
@@ -459,7 +458,6 @@ class BestCard(TrainCard):
         return {
             ("places", IMMEDIATE): Task(map_cells, (name,)),
             ("best", IMMEDIATE): Task(best_by_epsilon, (name,)),
-            ("needed", IMMEDIATE): Task(needed_by_best, (name, values.train_wanted / 100)),
         }
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
@@ -469,12 +467,12 @@ class BestCard(TrainCard):
             self.figure.show(cells, best)
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        best, needed = here(results, "best"), here(results, "needed")
-        if best is None or needed is None:
+        best = here(results, "best")
+        if best is None:
             return "Computing…"
         by_epsilon = {row["epsilon"]: row for row in best}
         row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
-        return f"{best_in_words(row)} {needed_in_words(values.train_wanted, *needed)}"
+        return best_in_words(row)
 
 
 # ---- Curves --------------------------------------------------------------------------------------------------------
@@ -605,34 +603,23 @@ class ThresholdCard(BandCard):
 
 NOISY = ("l1", "objective", "output")
 PLAIN = "plain"
-# the places of a series' mark at the λ of the public rule
-RULES = {method: f"rule:{method}" for method in NOISY}
+# the series at the λ of the public rule
+RULES = {method: f"rule-{method}" for method in NOISY}
 # two a decade, so that the curves do not take long
 LAMBDA_STEPS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 9))
 MARKS = ("x", "y", "low", "end", "high", "label")
-WHATS = {"rule": ("λ of the public rule", "diamond"), "best": ("best λ tried (not private)", "star")}
-
-
-def best_of(results: Results, series: str) -> tuple[float, float] | None:
-    """Return the λ of the largest mean of a series and that mean, None until all of them are there."""
-    means = {x: results[series, x]["accuracy"].mean() for x in LAMBDA_STEPS if (series, x) in results}
-    if len(means) < len(LAMBDA_STEPS):
-        return None
-    best = max(means, key=lambda x: means[x])
-    return best, float(means[best])
 
 
 def _marks(tables: Mapping[str, Table]) -> list[Any]:
-    """Return the marks of each method at the λ of the public rule, and at the best one that was tried."""
+    """Return the marks of each method at the λ of the public rule."""
     layers: list[Any] = []
-    for what, (label, marker) in WHATS.items():
-        for method in NOISY:
-            named: dict[str, Any] = {"group": f"{what}-{method}", "label": label}
-            table, color = tables[f"{what}-{method}"], LINEAR[method].look.color
-            bar = hv.Segments(table, ["x", "low", "end", "high"], **named)
-            dot = hv.Points(table, ["x", "y"], **named)
-            dot = dot.opts(marker=marker, size=17, fill_alpha=0.25, color=color, line_width=2, tools=["hover"])
-            layers += [bar.opts(color=color, line_width=2), dot]
+    for method in NOISY:
+        named: dict[str, Any] = {"group": RULES[method], "label": "λ of the public rule"}
+        table, color = tables[RULES[method]], LINEAR[method].look.color
+        bar = hv.Segments(table, ["x", "low", "end", "high"], **named)
+        dot = hv.Points(table, ["x", "y"], **named)
+        dot = dot.opts(marker="diamond", size=17, fill_alpha=0.25, color=color, line_width=2, tools=["hover"])
+        layers += [bar.opts(color=color, line_width=2), dot]
     return layers
 
 
@@ -652,7 +639,7 @@ class LambdaCard(BandCard):
     look: ClassVar[Mapping[str, Any]] = {
         "marks": True,
         "more": _marks,
-        "more_columns": {f"{what}-{method}": MARKS for what in WHATS for method in NOISY},
+        "more_columns": dict.fromkeys(RULES.values(), MARKS),
     }
 
     def at(self, values: TrainValues) -> float | None:
@@ -680,11 +667,11 @@ class LambdaCard(BandCard):
     def more(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Table]:
         tables: dict[str, Table] = {}
         for m in NOISY:
-            rule, best = here(results, RULES[m]), best_of(results, m)
+            rule = here(results, RULES[m])
             if rule is not None:
-                tables[f"rule-{m}"] = _mark(m, self._rules[m], *spread(rule["accuracy"]))
-            if best is not None:
-                tables[f"best-{m}"] = _mark(m, *best, best[1], best[1])
+                x, (mean, low, high) = self._rules[m], spread(rule["accuracy"])
+                row = (x, mean, low, x, high, LINEAR[m].look.label)
+                tables[RULES[m]] = {column: [value] for column, value in zip(MARKS, row, strict=True)}
         return tables
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
@@ -693,23 +680,10 @@ class LambdaCard(BandCard):
             result = here(results, RULES[m])
             if result is None:
                 continue
-            draws = result["accuracy"]
-            # of the difference of two means of as many draws
-            mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
-            text = f"{LINEAR[m].look.label}: <b>{percent(mean)}</b> at λ = {self._rules[m]:.3g} of the public rule"
-            best = best_of(results, m)
-            if best and best[1] > mean:
-                text += f", {points(best[1] - mean)} more (± {points(error)}) at the best λ tried, {best[0]:g}"
-            elif best:
-                text += ", no λ tried is better"
-            sentences.append(text)
+            mean, rule = result["accuracy"].mean(), self._rules[m]
+            sentences.append(f"{LINEAR[m].look.label}: <b>{percent(mean)}</b> at λ = {rule:.3g} of the public rule")
         if not sentences:
             return "Computing…"
         chosen = self.ranking(results, IMMEDIATE)
         at = f" At λ = {values.train_lambda:g}: {chosen}." if values.train_lambda != RULE and chosen else ""
         return f"At ε = {values.epsilon:g}. {'. '.join(sentences)}.{at}"
-
-
-def _mark(method: str, x: float, y: float, low: float, high: float) -> Table:
-    row = (x, y, low, x, high, LINEAR[method].look.label)
-    return {column: [value] for column, value in zip(MARKS, row, strict=True)}

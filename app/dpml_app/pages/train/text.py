@@ -27,8 +27,8 @@ CAPTIONS = {
     ),
     "lambda": (
         "Dotted: without noise, so its fall to the right is bias. The gap below it is the cost of noise. "
-        "Diamonds: λ of the public rule. Stars: best λ tried, <b>chosen on the test records, so not "
-        "private</b>."
+        "Diamonds: λ of the public rule. The best λ of this plot is chosen on the test records, so it is "
+        "<b>not private</b>."
     ),
     "threshold": (
         "Algorithm 1 of Antonova (2016) raises noisy counts below a percentile of the noise to that "
@@ -103,12 +103,3 @@ def best_in_words(row: dict[str, Any]) -> str:
     as_good = f"Equally good: {others} of {row['candidates'] - 1} other candidates"
     mean = f"<b>{percent(row['mean'])}</b> (± {100 * row['se']:.1f})"
     return f"At ε = {row['epsilon']:g}: <b>{row['method']}</b>{setting}, {mean}. {as_good}."
-
-
-def needed_in_words(wanted: float, interval: Any, method: str) -> str:
-    """Return the ε that a target accuracy needs, with its interval, and the method that reaches it."""
-    if not np.isfinite(interval.epsilon):
-        return f"No ε up to 10 reaches {wanted:g}%."
-    high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
-    reaches = f"<b>{wanted:g}%</b> needs <b>ε = {interval.epsilon:g}</b>"
-    return f"{reaches} ({interval.low:g} to {high}) with {method}."
