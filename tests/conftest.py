@@ -293,12 +293,9 @@ def without_advice(monkeypatch):
 
 
 @pytest.fixture
-def ready(session, without_advice, monkeypatch):
+def ready(session, without_advice):
     """A session with a table in use, all of whose facts are said to be public, in the release mode."""
-    from dpml_app.pages.mydata.page import MyDataPage
     from own_session import csv
-
-    monkeypatch.setattr(MyDataPage, "_ask_runs", lambda _page: {})
 
     def new(*, confirmed=True, seed=0):
         one = session()

@@ -86,7 +86,7 @@ def card(name: str, *, data: Any = None, **settings: Any) -> Live:
 
     Examples
     --------
-    >>> card("map", data="census", epsilon=0.5).page.page_id
+    >>> card("explore.roc", data="census", epsilon=0.5).page.page_id
     'explore'
     """
     from dpml_app.notebook.cells import show_card

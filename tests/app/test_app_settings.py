@@ -9,17 +9,16 @@ import pytest
 from dpml_app.core.page import REGIONS
 from dpml_app.data import measures
 from dpml_app.data.facts import OF_TWO_CLASSES, dataset_note
-from dpml_app.drawing.figure import edges
 from dpml_app.page_list import PAGES
 from dpml_app.pages.explore import compute, text
 from dpml_app.pages.explore.compute import ExploreValues
-from dpml_app.pages.explore.figures import SelectionFigure, map_tables
+from dpml_app.pages.explore.figures import SelectionFigure
 from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.text.phrases import certainty, factor, right_of_hundred, risk
 
 from dpml.datasets import NAMES, card, load
-from dpml.studies import SelectedNBStudy
+from dpml.studies import SelectedLogisticStudy, SelectedNBStudy
 
 
 def test_every_data_set_of_two_classes_is_offered():
@@ -68,13 +67,11 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
         ("audit_table", "xyz"),
         ("train_methods", ["binned", "magic"]),
         ("train_methods", "binned"),
-        ("train_bins", 65),
         ("train_trim", -1),
         ("train_noise", "laplace"),
         ("train_family", "trees"),
         ("train_linear", ["l1", "magic"]),
         ("train_lambda", 3.0),
-        ("train_functional", "best"),
     ],
 )
 def test_bad_value_is_named_and_not_taken(name, value):
@@ -126,23 +123,25 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         def moved_by(key, now=now, others=others):
             return {n for n, value in others.items() if key(replace(now, **{n: value})) != key(now)}
 
-        drawn = {"draws"} if model == "naive-bayes" else set()  # five for a cell of logistic regression
-        assert moved_by(lambda v: v.map_key(4)) == common - {"draws"} | drawn | levers
         assert moved_by(lambda v: v.roc_key()) == common | levers | {"epsilon", "n_features"}
         assert moved_by(lambda v: v.custom_key(0.5)) == common - {"draws"} | levers | {"n_features"}
-        hash((now.map_key(4), now.roc_key(), now.custom_key(0.1)))
+        hash((now.roc_key(), now.custom_key(0.1)))
 
 
 # ---- computation --------------------------------------------------------------------------------------------------
 
 
-def test_map_row_has_the_draws_of_the_library():
-    row = compute.map_row("toy", "add-remove", (0.5, 2.0), "naive-bayes", "count", (5, 0.5, 65), 10, 0)
-    study = SelectedNBStudy(load("toy"), "count")
-    options = {"n_features": 5, "selection_share": 0.5, "threshold_percentile": 65}
-    single = study(2.0, draws=10, rng=np.random.default_rng(0), **options)["accuracy"]
-    assert row.shape == (2, 10)
-    assert (row[1] == single).all()
+@pytest.mark.parametrize("model", ["naive-bayes", "logistic"])
+def test_custom_accuracy_is_of_the_librarys_study(model):
+    own = 70 if model == "naive-bayes" else 5.0
+    key = ("toy", "replace-one", 0.5, model, "mutual_information", (6, 0.4, own), compute.CUSTOM_DRAWS, 2)
+    study = {"naive-bayes": SelectedNBStudy, "logistic": SelectedLogisticStudy}[model]
+    study = study(load("toy"), "mutual_information", relation="replace-one")
+    own = {"threshold_percentile": own} if model == "naive-bayes" else {"reg_lambda": own}
+    options = {"n_features": 6, "selection_share": 0.4, "rng": np.random.default_rng(2), **own}
+    np.testing.assert_array_equal(
+        compute.custom_accuracy(*key), study(0.5, draws=compute.CUSTOM_DRAWS, **options)["accuracy"]
+    )
 
 
 def test_roc_of_one_model_does_not_depend_on_the_number_of_draws():
@@ -237,42 +236,9 @@ def test_what_epsilon_hides_is_rounded_up_and_never_down(epsilon):
     assert f"<b>{right_of_hundred(epsilon)}%</b>" in drawn
 
 
-def test_map_readout_names_the_nearest_epsilon():
-    best = {"epsilon": [0.1, 1.0], "n_features": [3, 20], "accuracy": [0.7, 0.9], "error": [0.1, 0.002]}
-    best |= {"least": [3, 10], "most": [3, 50]}
-    said = text.map_readout(SimpleNamespace(epsilon=0.8, n_features=5), best, np.array([0.8]))
-    assert "At ε = 1" in said
-    assert "the best T tried is <b>20</b>" in said
-    assert "± 0.2" in said
-    assert "from 10 to 50" in said
-    assert "as accurate" not in text.map_readout(SimpleNamespace(epsilon=0.1, n_features=5), best, np.array([0.8]))
-    assert text.percent(0.8) in said
-
-
 def test_dataset_note_escapes_class_names():
     facts = SimpleNamespace(n_train=5, n_test=3, n_features=2, row_bound=1, classes=("<=50K", ">50K"))
     assert "&lt;=50K or &gt;50K" in dataset_note(facts)
-
-
-def test_cells_of_the_map_touch():
-    low, high = edges(SWEEP_EPSILONS)
-    assert (low[1:] == high[:-1]).all()
-    assert ((low < SWEEP_EPSILONS) & (high > SWEEP_EPSILONS)).all()
-
-
-def test_map_marks_the_best_only_when_complete():
-    one = np.array([[0.6, 0.5, 0.6, 0.7], [0.7, 0.9, 0.7, 0.9]])
-    assert set(map_tables((0.1, 1.0), {1: one}, (1, 2))) == {"cells"}
-    # at the second ε the even draws choose the second count, though all draws together would choose the first
-    two = np.array([[0.4, 0.3, 0.4, 0.5], [0.8, 0.6, 0.8, 0.8]])
-    tables = map_tables((0.1, 1.0), {1: one, 2: two}, (1, 2))
-    assert tables["cells"]["accuracy"].tolist() == pytest.approx([0.6, 0.8, 0.4, 0.75])
-    best = tables["best"]
-    assert best["n_features"].tolist() == [1, 2]
-    assert best["accuracy"].tolist() == pytest.approx([0.6, 0.7])
-    assert best["error"].tolist() == pytest.approx([0.1, 0.1])
-    # 0.2 behind in every draw, or equal
-    assert (best["least"].tolist(), best["most"].tolist()) == ([1, 1], [1, 2])
 
 
 def test_features_with_like_names_get_labels_of_their_own():

@@ -4,7 +4,7 @@ import pytest
 
 NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 NOISY = ("objective", "output")
-BY_HAND = {"by-hand", "point", "roc", "roc-exact", "map"}
+BY_HAND = {"by-hand", "point", "roc", "roc-exact"}
 
 
 def named(form, *names):
@@ -18,8 +18,7 @@ PAGES = {
     "explore": (
         "&dataset=toy&draws=20&seed=4",
         {
-            "roc": ["roc-private"], "roc-exact": ["roc-exact"], "map": ["map-cells"],
-            "selection": ["selection-curves"],
+            "roc": ["roc-private"], "roc-exact": ["roc-exact"], "selection": ["selection-curves"],
             "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
         },
     ),
@@ -51,12 +50,12 @@ PAGES = {
     ),
     # λ from 0.01 on: below the public rule's, so that it shows
     "linear": (
-        "&draws=10&train_begin=none&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output.functional",
+        "&draws=10&train_begin=none&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output",
         {
-            "accuracy": named("train-accuracy-{}", "output", "functional"),
+            "accuracy": ["train-accuracy-output"],
             "now": ["train-methods-rows"],
             "lambda": named("train-lambda-{}", "l1", "objective", "output"),
-            "rule": named("train-lambda-rule-{}", *NOISY), "best": named("train-lambda-best-{}", *NOISY),
+            "rule": named("train-lambda-rule-{}", *NOISY),
         },
     ),
     "evaluate": (
@@ -95,16 +94,15 @@ NUMERIC = {"accuracy", "now"}
 CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
-        ("epsilon", 0.125, {*BY_HAND, "default"} - {"map"}),
+        ("epsilon", 0.125, {*BY_HAND, "default"}),
         ("relation", "replace-one", {*BY_HAND, "default", "selection"}),
-        # the map has all of them
-        ("n_features", 19, {*BY_HAND, "selection"} - {"map"}),
+        ("n_features", 19, {*BY_HAND, "selection"}),
         ("selection_share", 0.55, {*BY_HAND, "selection"}),
         ("threshold_percentile", 66, BY_HAND),
         ("map_score", "mutual_information", BY_HAND),
         ("hand_model", "logistic", BY_HAND),
         ("reg_lambda", 20.0, BY_HAND),
-        # twenty runs at any number of draws, and five a cell of the map
+        # twenty runs at any number of draws
         ("draws", 30, {"roc"}),
         ("seed", 1, {*BY_HAND, "default"}),
     ],
@@ -141,10 +139,8 @@ CHANGES = {
         ("relation", "replace-one", {"rows", "coins", "accuracy"}),
     ],
     "train": [
-        ("train_bins", 1, {"accuracy", "now"}),
         ("train_noise", "student-t", NUMERIC),
         ("train_trim", 1, NUMERIC),
-        ("train_likelihood", "gaussian", NUMERIC),
         ("threshold_percentile", 66, {"accuracy", "now", "threshold"}),
         ("epsilon", 2.5, {"now", "threshold"}),
         ("train_measure", "auc", {"accuracy", "now"}),
@@ -154,8 +150,7 @@ CHANGES = {
     ],
     "linear": [
         ("train_lambda", 0.01, {"accuracy", "now"}),
-        ("train_functional", "original", {"accuracy", "now"}),
-        ("epsilon", 1.25, {"now", "lambda", "rule", "best"}),
+        ("epsilon", 1.25, {"now", "lambda", "rule"}),
     ],
     "evaluate": [
         ("epsilon", 1.25, RELEASE | {"published"}),

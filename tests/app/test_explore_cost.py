@@ -11,7 +11,7 @@ from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data import default_study
 from dpml_app.data.default_study import shipped_facts, shipped_results
 from dpml_app.jobs import Pool
-from dpml_app.pages.explore import compute, text
+from dpml_app.pages.explore import compute
 from dpml_app.pages.explore.compute import ExploreValues
 from dpml_app.pages.explore.figures import CostFigure, Private
 from dpml_app.pages.explore.page import ExplorePage, MainCard
@@ -219,21 +219,6 @@ def test_target_label_is_below_a_line_just_under_the_baseline(off, base):
     figure.plot.y_range.update(start=0.2, end=1.2)
     figure.label_target(100 * (figure.private.best + off), "target")
     assert figure.target_label.data["base"] == [base]
-
-
-def test_the_best_by_hand_is_of_the_epsilon_at_which_it_was_tried():
-    page = ExplorePage(Settings(dataset="toy"), Pool(1))
-    facts, runs = shipped_facts("toy"), {"accuracy": np.full(2, 0.834), "recall": np.ones((2, 2))}
-    runs["groups"] = np.ones((2, 0))
-    for n_features, epsilon, share, best in (
-        (20, 0.1, 0.8, None),
-        (5, 0.1, 0.82, 0.82),
-        (3, 0.1, 0.7, 0.82),
-        (3, 0.2, 0.7, None),
-    ):
-        values = replace(page.values(), n_features=n_features, epsilon=epsilon)
-        page.words(values, facts, {"cost": {("hand", IMMEDIATE): np.full(2, share), ("private", WORKER): runs}})
-        assert page.controls.custom.object == text.custom_against_default(share, 0.834, best)
 
 
 def test_shipped_files_say_what_they_were_made_with():

@@ -1,4 +1,4 @@
-"""The cards of My data: advice, what bounds cost, and bounds that are paid for."""
+"""The cards of My data: advice, and bounds that are paid for."""
 
 import json
 import re
@@ -10,19 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import uploaded_tables
-from bokeh.models import Text
 from dpml_app.drawing.styles import phrase_of, style_of
-from dpml_app.pages.mydata import compute
 from dpml_app.pages.mydata import text as words
 from dpml_app.pages.mydata.compute import ADVICE_EPSILONS as EPSILONS
-from dpml_app.pages.mydata.compute import DRAWS, WIDTHS, Draft, bound_loss, bounded, distance, published
-from dpml_app.pages.mydata.figures import AdviceCard, AdviceFigure
+from dpml_app.pages.mydata.compute import Draft
+from dpml_app.pages.mydata.figures import AdviceCard
 from dpml_app.pages.mydata.text import advice_html
 from own_session import release, say
 
-from dpml.exceptions import InvalidData
 from dpml.mechanisms import PrivateBounds
-from dpml.schema import Feature, Schema
+from dpml.schema import Schema
 from dpml.studies import Advice, Signal, advise, advised
 
 REST = {"se": 0.001, "candidates": 4, "guess": 0.7, "test_error": 0.01}
@@ -80,135 +77,32 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
     card = AdviceCard(lambda: None)
     for number in range(1, len(found) + 1):
         card.tell(dict(list(found.items())[:number]))
-        for source in card.figure.sources.values():
-            assert source.data["epsilon"] == [f"{e:g}" for e in EPSILONS[:number]]
-    for name, source in card.figure.sources.items():
+        for source in map(card.figure.sources.get, advised()):
+            assert tuple(source.data["epsilon"]) == EPSILONS[:number]
+    for name in advised():
+        source = card.figure.sources[name]
         told_of = [next(one for one in found[e].methods if one.method == name) for e in EPSILONS]
         for column in ("mean", "low", "high"):
-            assert source.data[column] == [getattr(one, column) for one in told_of]
-        assert source.data["as_good"] == ["yes" if one.equal else "no" for one in told_of]
-        assert source.data["method"] == [style_of(name).label] * len(EPSILONS)
-    # without privacy and guessing are lines, each with its name
-    levels = card.figure.levels.data
-    assert levels["name"] == ["majority class", "non-private"]
-    # at a place of the axis where no mark stands
-    [names] = [r for r in card.figure.plot.renderers if isinstance(r.glyph, Text)]
-    place = names.glyph.x.value[0]
-    assert place == card.figure.plot.x_range.factors[-1]
-    assert all(place not in source.data["epsilon"] for source in card.figure.sources.values())
-    assert levels["right"] == [found[2.0].guess, found[2.0].signal.accuracy]
-    assert sorted(levels["baseline"]) == ["bottom", "top"]
-    # what is best in words is filled in the picture
-    for place, epsilon in enumerate(EPSILONS):
-        assert card.figure.sources[found[epsilon].method].data["as_good"][place] == "yes"
+            assert list(source.data[column]) == [getattr(one, column) for one in told_of]
+        assert list(source.data["label"]) == [style_of(name).label] * len(EPSILONS)
+    assert card.figure.sources["guess"].data["y"] == (found[2.0].guess,) * 2
+    assert card.figure.sources["non-private"].data["y"] == (found[2.0].signal.accuracy,) * 2
+    assert card.figure.plot.y_range.start < found[2.0].guess
     card.clear()
     assert not card.text.object
-    for source in (*card.figure.sources.values(), card.figure.levels):
+    for source in card.figure.sources.values():
         assert {len(column) for column in source.data.values()} == {0}
 
 
-def test_words_and_figure_know_every_method_that_is_compared():
-    assert tuple(AdviceFigure().sources) == advised()
+def test_words_name_every_advised_method():
     for name in advised():
         assert phrase_of(name).casefold().endswith(style_of(name).label.casefold())
-
-
-# ---- what the bounds of a column cost --------------------------------------------------------------------------------
-
-
-N = 3000
-
-
-def people(seed=0):
-    """Return a table in which one number says the label: the young stay."""
-    age = np.random.default_rng(seed).integers(20, 60, N)
-    return pd.DataFrame({"age": age, "left": np.where(age < 40, "no", "yes")})
-
-
-def schema(lower, upper):
-    return Schema((Feature("age", "numeric", lower=lower, upper=upper, missing=30),), ("no", "yes"), n_lower=1000)
-
-
-def loss(lower, upper, end="upper"):
-    return bound_loss(people(), "left", schema(lower, upper), "age", end, 1.0, "add-remove", lambda: None)
-
-
-@pytest.mark.parametrize(
-    ("upper", "best"),
-    # bins that are a whole range wide tell nobody apart; a bound below 40 clips those who leave to those who stay
-    [(60 * 32, range(0, 300)), (60, range(40, 200)), (30, range(40, 300))],
-)
-def test_a_bound_too_wide_or_too_narrow_loses_and_a_better_one_is_found(upper, best):
-    one = loss(20, upper)
-    means = {width: values.mean() for width, values in one.accuracies.items()}
-    assert all(len(values) == DRAWS for values in one.accuracies.values())
-    assert int(one.bounds[one.best]) in best
-    assert means[one.best] > 0.9
-    widest = max(means)
-    if upper >= 60:
-        assert means[widest] < means[one.best] - 0.2
-
-
-def test_one_bound_moves_and_the_other_stays():
-    for end, other in (("upper", "lower"), ("lower", "upper")):
-        for width in WIDTHS:
-            before, after = schema(20, 60).features[0], bounded(schema(20, 60), "age", end, width).features[0]
-            assert getattr(after, other) == getattr(before, other)
-            assert after.upper - after.lower == pytest.approx(40 * width)
-    # a value for gaps that is no longer inside goes
-    assert bounded(schema(20, 60), "age", "lower", 0.25).features[0].missing is None
-    assert bounded(schema(20, 60), "age", "lower", 2.0).features[0].missing == 30
-
-
-def test_a_table_too_large_for_an_estimate_is_refused(monkeypatch):
-    monkeypatch.setattr(compute, "MOST_CELLS", N - 1)
-    with pytest.raises(InvalidData, match="tables of at most 2,999 cells"):
-        loss(20, 60)
-
-
-def test_the_picture_is_made_when_it_is_opened_follows_each_edit_and_goes_with_the_table(session):
-    one = session()
-    one.upload(people().to_csv(index=False).encode())
-    card = one.page.bounds
-    assert card.whole.visible
-    assert card.figure is None
-    one.edit("age", "lower", "20")
-    one.edit("age", "upper", "2000")
-    one.do(card.show)
-    assert list(card.bound.options) == ["age: upper bound", "age: lower bound"]
-    assert "<b>too wide</b>" in card.text.object
-    assert re.search(r"would add <b>\d+\.\d points</b>", card.text.object), card.text.object
-    assert len(card.figure.sources["bound"].data["mean"]) == len(WIDTHS)
-    one.edit("age", "upper", "25")
-    assert "<b>too narrow</b>" in card.text.object
-    one.edit("age", "upper", "60")
-    assert "No other width is clearly better" in card.text.object
-    before = card.loss
-    one.do(lambda: setattr(card.epsilon, "value", 0.1))
-    assert (before.epsilon, card.loss.epsilon) == (0.5, 0.1)
-    one.edit("age", "upper", "x")
-    assert "upper of &#x27;age&#x27;" in card.text.object
-    # with nothing to show of the bounds there is nothing of the tables either
-    assert (card.table_text.object, list(card.tables.bars.data["column"])) == ("", [])
-    one.edit("age", "upper", "60")
-    assert "Synthetic table at ε = 0.1" in card.table_text.object
-    assert set(card.tables.bars.data["column"]) == {"left", "age"}
-    one.do(one.page.drop)
-    assert (card.table_text.object, list(card.tables.bars.data["column"])) == ("", [])
-    assert (card.loss, card.text.object, card.whole.visible) == (None, "", False)
-    assert len(card.figure.sources["bound"].data["mean"]) == 0
-
-
-def test_a_published_table_is_nearer_to_the_true_one_at_a_larger_epsilon():
-    facts = people(), "left", schema(20, 60)
-    far, near = (sum(distance(published(*facts, epsilon, "add-remove")).values()) for epsilon in (0.01, 5.0))
-    assert near < 0.2 < far
 
 
 # ---- bounds that are paid for ----------------------------------------------------------------------------------------
 
 
-def spenders(n=N):
+def spenders(n=3000):
     """Return a table with two numbers whose names say no bounds."""
     rng = np.random.default_rng(3)
     spent, visits = rng.lognormal(4, 1, n), rng.poisson(6, n)
@@ -313,8 +207,8 @@ def test_noise_that_hides_a_column_costs_and_says_so(with_table):
 
 def test_bounds_that_are_not_found_stay_a_question_and_say_why(with_table):
     rng = np.random.default_rng(3)
-    far, zero = rng.lognormal(size=N) * 1e30, np.zeros(N)
-    visited = rng.integers(1_700_000_000_000, 1_730_000_000_000, N)
+    far, zero = rng.lognormal(size=3000) * 1e30, np.zeros(3000)
+    visited = rng.integers(1_700_000_000_000, 1_730_000_000_000, 3000)
     table = spenders().assign(far=far, zero=zero, visited=visited).drop(columns=["spent", "visits"])
     text = words.bounds_preview(table, ["far", "zero", "visited"], 1.0)
     row = "<th scope='row'>{}</th><td colspan='2'>{}"

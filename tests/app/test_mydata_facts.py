@@ -12,8 +12,6 @@ import pandas as pd
 import pytest
 from dpml_app.pages.mydata.text import _line, _listed
 
-from dpml.schema import Schema
-
 # as the customers of a telephone company: each extreme is one customer's
 LEAST, MOST = {"TotalCharges": 0.0, "MonthlyCharges": 18.25, "tenure": 1}, {
     "TotalCharges": 8684.8, "MonthlyCharges": 118.75, "tenure": 71,
@@ -131,7 +129,7 @@ def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_no
     ticked = [column.description for column in draft.columns.values() if column.kind != "ignored"]
     for count, fact in enumerate(draft.proposed, 1):
         assert len(draft.unconfirmed) == len(draft.proposed) - count + 1
-        one.edit(fact.column, fact.fact, source="code" if count % 2 else "stated")
+        one.edit(fact.column, fact.fact, source="stated")
     to_the_release(one)
     step = one.page.release
     one.do(lambda: setattr(step.sure, "value", True))
@@ -163,23 +161,13 @@ def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_no
     assert json.loads(made.files["release-1-ledger.json"][1])["status"] == "release"
 
 
-def test_marks_outlast_a_saved_schema_and_another_upload(one):
-    content = one.page._schema_text().encode()
-    assert len(Schema.from_yaml(content.decode()).unconfirmed) == 11  # that columns are left out is one fact
-    one.upload(telco().to_csv(index=False).encode(), "telco.csv")
-    one.confirm()
-    assert one.page.draft.unconfirmed == []
-    one.upload(content, "schema.yaml", one.page.schema_upload)
-    assert len(one.page.draft.unconfirmed) == 12
-
-
 def test_an_edit_of_one_cell_says_nothing_of_another(one):
     draft, rows = one.page.draft, one.page.facts.rows
     one.edit("tenure", "lower", "1")
     assert draft.columns["tenure"].read_off == ("upper",)
     assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "proposed"]
-    one.edit("tenure", "upper", source="code")
-    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "code"]
+    one.edit("tenure", "upper", source="stated")
+    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "stated"]
     one.edit("tenure", "upper", source="proposed")
     assert draft.columns["tenure"].marks["upper"] == "data_derived"
     # what a person typed was never proposed

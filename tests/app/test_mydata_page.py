@@ -60,7 +60,7 @@ def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
     one.do(lambda: page._spawn(page.start()))
     assert page.draft.file == "customers.csv"
     before = [page.file_format.whole, page.questions.whole]
-    assert page.steps.objects == [*before, page.facts, page.paid.whole, page.bounds.whole]
+    assert page.steps.objects == [*before, page.facts, page.paid.whole]
 
 
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
@@ -189,9 +189,9 @@ def test_numbers_are_written_as_the_file_writes_them(session):
 @pytest.mark.parametrize(
     "message",
     [None, [], {}, {"column": 1, "fact": "kind"}, {"column": "age", "fact": "kind", "value": "none"}]
-    + [{"column": "age", "fact": fact, **what} for fact in ("", "x") for what in ({"value": "5"}, {"source": "code"})]
+    + [{"column": "age", "fact": fact, **what} for fact in ("", "x") for what in ({"value": "5"}, {"source": "stated"})]
     + [{"column": name, "fact": "lower", "value": "5"} for name in ("", "label", "nobody")]
-    + [{"column": "", "fact": "format", "source": "code"}, {"column": "age", "fact": "lower", "source": "proposed"}],
+    + [{"column": "", "fact": "label", "source": "code"}, {"column": "age", "fact": "lower", "source": "proposed"}],
 )  # fmt: skip
 def test_an_edit_of_no_cell_is_left_alone(session, message):
     one = session()

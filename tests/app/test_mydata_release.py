@@ -19,17 +19,20 @@ import uploaded_tables
 from dpml_app.pages.mydata import compute
 from dpml_app.pages.mydata import release as releases
 from dpml_app.pages.mydata import text as words
-from dpml_app.pages.mydata.compute import CancellationToken, Draft, Stopped
+from dpml_app.pages.mydata.compute import Draft
 from dpml_app.pages.mydata.release import MODES
 from dpml_app.pages.mydata.text import INSTALL
 from own_session import csv, mode, release, say
 from release_table import FILES, files_without
 
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidSchema, NotPrivate
-from dpml.mechanisms.interruption import checkpoint
 from dpml.release import Released
 from dpml.release import plan as plans
 from dpml.release.forecast import Forecast, TableWarning
+
+
+def weigh(one, part, weight):
+    one.do(lambda: setattr(one.page.release.shares.sliders[part], "value", weight))
 
 
 def test_the_mode_is_entered_by_a_button_and_shown_to_the_browser_of_that_session_alone(session):
@@ -60,7 +63,7 @@ def test_what_will_be_spent_on_what_is_shown_before_it_is(ready):
     one = ready()
     step = one.page.release
     say(one, epsilon=0.8)
-    one.do(lambda: step.shares._move("publishing", 50))
+    weigh(one, "publishing", 50)
     plan = step.plan.object
     for part in ("Training", "Evaluation", "Publishing"):
         assert f"<th scope='row'>{part}</th>" in plan
@@ -97,13 +100,12 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     assert "ε = 2 exceeds the remaining budget of 1. <b>Choose a smaller ε" in step.problems.object
     one.do(step.start)
     say(one, epsilon=0.5)
-    one.do(lambda: setattr(step.shares.locks["selection"], "value", False))
-    one.do(lambda: step.shares._move("selection", 30))
+    weigh(one, "selection", 30)
     assert "share of selection must be 0 for this schema" in step.problems.object
     assert "<b>Change the sliders.</b>" in step.problems.object
     one.do(step.start)
-    one.do(lambda: step.shares._move("selection", 0))
-    one.do(lambda: step.shares._move("training", 0))
+    weigh(one, "selection", 0)
+    weigh(one, "training", 0)
     assert "share of training must be greater than 0" in step.problems.object
     one.do(step.start)
     assert step.budget is None
@@ -181,7 +183,7 @@ def test_it_runs_once_however_often_its_button_is_pressed_and_nothing_waits_for_
         # the loop is free: other settings are taken, and clicks as well
         step.button.disabled = False
         step.button.param.trigger("clicks")
-        step.shares._move("training", 30)
+        step.shares.sliders["training"].value = 30
         assert "progress" in step.bar.object
         assert one.page.working.data["running"] == [True]
         go_on.set()
@@ -418,12 +420,14 @@ def test_no_text_of_the_table_is_markup():
 def test_a_part_that_is_left_out_has_no_file(ready):
     one = ready()
     step = one.page.release
-    one.do(lambda: step.shares._move("publishing", 0))
+    weigh(one, "publishing", 0)
     release(one)
     [made] = step.done
     assert "release-1-table.csv" not in made.files
     assert "release-1-model.joblib" in made.files
-    one.do(lambda: step.shares._move("publishing", 100))
+    weigh(one, "publishing", 100)
+    weigh(one, "training", 0)
+    weigh(one, "evaluation", 0)
     release(one)
     assert "release-2-table.csv" in step.done[1].files
     assert not {"release-2-model.joblib", "release-2-evaluation.json"} & set(step.done[1].files)
@@ -452,23 +456,15 @@ def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
     page.get_by_role("button", name="Plan a release").click()
     strip = page.locator("#mode")
     expect(strip).to_have_text(MODES["releasing"])
-    # a part takes from those that are not locked
-    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "50%")
-    page.get_by_role("checkbox", name="Lock publishing").check()
-    expect(app.slider("Publishing")).to_be_disabled()
-    app.push("Training")
-    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "51%")
-    expect(app.slider("Evaluation")).to_have_attribute("aria-valuetext", "24%")
-    app.push("Training", "End")
-    expect(app.slider("Evaluation")).to_have_attribute("aria-valuetext", "0%")
-    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "75%")
-    app.push("Evaluation", "PageUp")
-    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "65%")
-    expect(app.slider("Publishing")).to_have_attribute("aria-valuetext", "25%")
+    expect(app.slider("Selection")).to_be_disabled()
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "40")
+    app.push("Training", "PageUp")
+    app.push("Training", "PageUp")
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "60")
     parts = page.get_by_role("list", name="Parts of ε = 0.5")
-    expect(parts).to_contain_text("Training 0.325")
+    expect(parts).to_contain_text("Training 0.3")
     plan = page.get_by_role("table", name="Plan")
-    expect(plan).to_contain_text("0.325")
+    expect(plan).to_contain_text("0.3")
     button = page.get_by_role("button", name="Release", exact=True)
     expect(button).to_be_disabled()
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
@@ -526,22 +522,14 @@ def entered(session, without_advice):
     return new
 
 
-def test_worthless_model_is_named_before_the_charge(entered):
-    step = entered(table(leak=False)).page.release
-    words = step.forecast.object
-    assert "no better than the majority-class baseline" in words
-    assert "majority-class baseline" in words
-    assert "AUC" in words
-    assert step.budget is None
-    # a warning does not stop the owner: only what was not confirmed does
-    assert "tick the box" in step.problems.object
-
-
-def test_leaking_column_is_named_before_the_charge(entered):
-    step = entered(table(leak=True)).page.release
-    assert "state" in step.forecast.object
+@pytest.mark.parametrize(("leak", "warning"), [(False, "no better than the majority-class"), (True, "state")])
+def test_a_warning_is_named_before_the_charge_and_stops_nobody(entered, leak, warning):
+    step = entered(table(leak=leak)).page.release
     assert "Warning." in step.forecast.object
+    assert warning in step.forecast.object
     assert step.budget is None
+    # only what was not confirmed stops the owner
+    assert "tick the box" in step.problems.object
 
 
 def test_button_waits_for_the_forecast(entered, monkeypatch):
@@ -761,20 +749,3 @@ def test_a_tab_that_closes_while_its_file_is_read_leaves_no_fault_and_no_table(s
 
     one.run(closed)
     assert page.draft is None
-
-
-def test_a_release_that_is_cancelled_ends_at_a_checkpoint_between_two_draws():
-    token, passed = CancellationToken(), []
-
-    def work():
-        with token.cancellable():
-            checkpoint()
-            passed.append("before")
-            token.set()
-            checkpoint()
-            passed.append("after")
-
-    with pytest.raises(Stopped):
-        work()
-    checkpoint()
-    assert passed == ["before"]

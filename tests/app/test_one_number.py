@@ -12,13 +12,14 @@ from dpml_app.jobs import Pool, Task
 from dpml_app.lessons.figures import read_shipped
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.publish import compute as publish
-from dpml_app.pages.train.compute import TrainFacts, TrainValues, best_by_epsilon, map_cells, nb_facts, needed_by_best
+from dpml_app.pages.train.compute import TrainFacts, TrainValues, map_cells, nb_facts
 from dpml_app.pages.train.figures import WITHOUT, MethodsCard
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 from dpml_app.text.phrases import percent
 
 from dpml.datasets import card
+from dpml.studies import needed_epsilon
 
 ROOT = Path(__file__).parents[2]
 STORED = sorted(path.stem for path in default_study.SHIPPED.glob("*.json"))
@@ -37,7 +38,8 @@ def stored_baseline(name):
 def test_privacy_cost_shows_the_stored_study(name):
     page = ExplorePage(Settings(dataset=name), Pool(1))
     page._open()
-    curve, needed = page.cards["cost"].figure.curve.data, default_study.default_needed(name, 0.85)
+    curve = page.cards["cost"].figure.curve.data
+    needed = needed_epsilon(EPSILONS, np.array([stored_runs(name, epsilon) for epsilon in EPSILONS]), 0.85)
     for column, values in {
         "mean": [stored_runs(name, epsilon).mean() for epsilon in EPSILONS],
         "low": [np.quantile(stored_runs(name, epsilon), 0.05) for epsilon in EPSILONS],
@@ -73,11 +75,7 @@ def test_the_best_method_card_shows_the_stored_study(name):
     shown = zip(cells["epsilon"], cells["method"], cells["mean"], strict=True)
     means = {epsilon: mean for epsilon, method, mean in shown if method == "AutoClassifier"}
     assert len(means) == 10
-    means |= {f"best at {row['epsilon']}": row["mean"] for row in best_by_epsilon(name) if row["study"] == "auto"}
-    assert means == {at: stored_runs(name, float(str(at).split()[-1])).mean() for at in means}
-    needed, method = needed_by_best(name, 0.85)
-    if method == "AutoClassifier":
-        assert needed == default_study.default_needed(name, 0.85)
+    assert means == {epsilon: stored_runs(name, epsilon).mean() for epsilon in means}
 
 
 @pytest.mark.parametrize("name", each_stored)

@@ -56,8 +56,8 @@ out["places"] = len(tasks)
 out["legend"] = [item.label.value for item in legend.items if "Made-up" in item.label.value]
 out["words"] = MethodsCard().readout(values, facts, {("made-up", WORKER): results["made-up", 1.0]})
 
-from dpml_app.pages.mydata.figures import AdviceFigure
-out["my data"] = "made-up" in AdviceFigure().sources
+from dpml_app.pages.mydata.figures import advice_figure
+out["my data"] = "made-up" in advice_figure().sources
 
 from dpml_app.data import measures
 from dpml_app.pages.select import text as select_words

@@ -8,17 +8,15 @@ from dpml_app.core.card import IMMEDIATE
 from dpml_app.pages.train.compute import (
     MAPPED_METHODS,
     TrainValues,
-    best_by_epsilon,
     map_cells,
     method_of,
     nb_facts,
-    needed_by_best,
     setting_of,
 )
 from dpml_app.pages.train.figures import BestCard
 from dpml_app.state import Settings
 
-from dpml.studies import best_needed, frontier, needed_epsilon
+from dpml.studies import frontier
 from dpml.sweep import STANDARD, standard_study
 
 
@@ -58,11 +56,10 @@ def test_a_cell_is_the_mean_of_the_draws_that_did_not_choose():
 
 
 def test_the_picture_is_the_frontier_of_the_library():
-    figure, text = shown(dataset="toy", epsilon=0.5, train_wanted=80.0)
+    figure, text = shown(dataset="toy", epsilon=0.5)
     found = frontier(standard_study("toy").table, rng=np.random.default_rng(0))
     assert figure.best.data["epsilon"] == found["epsilon"].tolist()
-    assert figure.best.data["mean"] == found["mean"].tolist()
-    assert figure.best.data["share"] == found["share"].tolist()
+    assert figure.best.data["method"] == [method_of(row) for row in found.to_dict("records")]
     # rings and dots are all that are as good, and every best cell is nothing behind
     assert len(figure.equal.data["epsilon"]) + 10 <= found["equal"].sum()
     behind = dict(zip(zip(figure.cells.data["epsilon"], figure.cells.data["method"], strict=True),
@@ -71,21 +68,7 @@ def test_the_picture_is_the_frontier_of_the_library():
     assert figure.marker.location == 0.5
     row = found[found["epsilon"] == 0.5].iloc[0]
     assert f"{100 * row['mean']:.1f}" in text
-
-
-def test_the_epsilon_for_a_wanted_accuracy_is_that_of_the_first_pages_code():
-    table = standard_study("toy").table
-    found, method = needed_by_best("toy", 0.85)
-    [row] = best_needed(table, 0.85).to_dict("records")
-    assert found == (row["epsilon"], row["low"], row["high"])
-    assert method == MAPPED_METHODS["row-bounded-naive-bayes", ""]
-    # from 0.2 to 1 one method is the best, so its odd draws alone give the same number
-    mine = table[(table["study"] == "row-bounded-naive-bayes") & table["epsilon"].isin([0.2, 0.5, 1.0])]
-    draws = mine.pivot(index="epsilon", columns="draw", values="accuracy").loc[:, 1::2]
-    assert found == needed_epsilon(draws.index, draws, 0.85)
-    _figure, text = shown(dataset="toy", train_wanted=85.0)
-    assert f"ε = {found.epsilon:g}" in text
-    assert "No ε up to 10 reaches 99" in shown(dataset="toy", train_wanted=99.0)[1]
+    assert f"Equally good: {row['equal'] - 1} of {row['candidates'] - 1} other candidates" in text
 
 
 def test_what_does_not_ship_is_refused_and_says_what_does():
@@ -94,11 +77,6 @@ def test_what_does_not_ship_is_refused_and_says_what_does():
     values = TrainValues.of(settings)
     assert "add or remove one record" in BestCard().refusal(values, {})
     assert "census, adult" in BestCard().refusal(replace(values, dataset="skin"), {})
-
-
-def test_the_best_at_each_epsilon_has_a_name():
-    assert [row["epsilon"] for row in best_by_epsilon("census")][:2] == [0.01, 0.02]
-    assert {row["method"] for row in best_by_epsilon("census")} <= set(MAPPED_METHODS.values())
 
 
 def test_the_page_shows_the_map_at_once(alone):

@@ -43,13 +43,8 @@ def test_accuracies_are_the_librarys(method):
 @pytest.mark.parametrize(
     ("setting", "value", "method", "of_library"),
     [
-        ("train_bins", 5, "binned", {"n_bins": 5}),
         ("train_noise", "student-t", "smooth", {"noise": "student-t"}),
-        # the public bound on the records of census is 20,000
-        ("train_noise", "gaussian-1", "smooth", {"noise": "gaussian", "delta": 1 / 20_000}),
-        ("train_noise", "gaussian-2", "smooth", {"noise": "gaussian", "delta": 1 / 20_000**2}),
         ("train_trim", 9, "smooth", {"trim": 9}),
-        ("train_likelihood", "gaussian", "published", {"likelihood": "gaussian"}),
         ("threshold_percentile", 90, "algorithm-1", {"threshold_percentile": 90}),
     ],
 )

@@ -6,18 +6,16 @@ from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.jobs import Pool
 from dpml_app.pages.train.compute import EVERY, LINEAR, public_lambda
 from dpml_app.pages.train.figures import (
-    LAMBDA_STEPS,
     NOISY,
     PLAIN,
     RULES,
     AccuracyCard,
     LambdaCard,
     MethodsCard,
-    best_of,
 )
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.state import Settings
-from train_linear import facts_of, measured, touched, values_of
+from train_linear import facts_of, measured, values_of
 
 
 def done(panel, values, facts):
@@ -37,27 +35,12 @@ def test_what_is_slow_is_not_asked_of_the_server():
             assert place != IMMEDIATE or not EVERY[method].anew, (panel.name, series)
 
 
-def test_only_what_a_setting_touches_is_computed_again():
-    facts, panel = facts_of("census"), AccuracyCard()
-    before = panel.work(values_of(), facts)
-    assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
-    assert touched(before, panel.work(values_of(train_lambda=1.0), facts)) == {"l1", "objective", "output"}
-    assert touched(before, panel.work(values_of(train_functional="original"), facts)) == set()
-
-
-def test_lambda_marks_the_rule_and_the_best_in_hindsight():
+def test_lambda_marks_the_public_rule():
     values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), LambdaCard()
     results = done(panel, values, facts)
-    rules, best = (
-        {c: [panel.figure.sources[f"{key}-{m}"].data[c][0] for m in NOISY] for c in ("x", "y")}
-        for key in ("rule", "best")
-    )
+    rules = {c: [panel.figure.sources[RULES[m]].data[c][0] for m in NOISY] for c in ("x", "y")}
     np.testing.assert_allclose(rules["x"], [public_lambda("toy", m, 1.0, "add-remove") for m in NOISY])
     np.testing.assert_allclose(rules["y"], [measured("toy", m, draws=10, seed=0).mean() for m in NOISY])
-    for place, method in enumerate(NOISY):
-        means = [results[method, x]["accuracy"].mean() for x in LAMBDA_STEPS]
-        assert best["y"][place] == max(means)
-        assert best["x"][place] == LAMBDA_STEPS[int(np.argmax(means))]
     assert "not private" in panel.caption
     # no place on the axis is chosen while the rule is
     assert panel.figure.marker.location is None
@@ -73,13 +56,6 @@ def test_a_chosen_lambda_is_a_point_of_the_curves():
     curve = panel.figure.sources["objective"].data
     mean = curve["mean"][curve["reg_lambda"].index(5.0)]
     np.testing.assert_allclose(mean, measured("toy", "objective", 0.1, 10, 0, train_lambda=5.0).mean())
-
-
-def test_the_best_is_not_said_before_all_are_there():
-    results = {("l1", x): {"accuracy": np.array([0.5])} for x in LAMBDA_STEPS[1:]}
-    assert best_of(results, "l1") is None
-    assert best_of({**results, ("l1", LAMBDA_STEPS[0]): {"accuracy": np.array([0.7])}}, "l1") == (LAMBDA_STEPS[0], 0.7)
-    assert RULES["l1"] not in LINEAR
 
 
 @pytest.mark.parametrize(("family", "there", "not_there"), [

@@ -1,14 +1,11 @@
 """What the Train page computes of linear models and of tuning: it is the library's, and it says what is not private."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from dpml_app.core.card import IMMEDIATE
 from dpml_app.pages.train.compute import (
     DELTA,
+    DRAWS,
     LINEAR,
-    chosen,
     exact_weights,
     lambda_without_noise,
     linear_facts,
@@ -16,38 +13,27 @@ from dpml_app.pages.train.compute import (
     private,
     public_lambda,
     rule_takes,
-    why_not,
 )
-from dpml_app.pages.train.figures import AccuracyCard, MethodsCard, styles
+from dpml_app.pages.train.figures import styles
 from dpml_app.pages.train.text import fewer_draws
 from sklearn.linear_model import LogisticRegression as Plain
 from train_linear import facts_of, measured, values_of
 
-from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal
-from dpml.classifiers.linear_classifier import LinearClassifier
 from dpml.datasets import load
+from dpml.registry import method as registered
 
-ESTIMATORS = {
-    "rule": (LinearClassifier, {}),
-    "l1": (LogisticRegression, {"method": "objective", "norm": "l1"}),
-    "objective": (LogisticRegression, {"method": "objective"}),
-    "output": (LogisticRegression, {"method": "output"}),
-    "functional": (LogisticRegression, {"method": "functional"}),
-    "svm": (LinearSVC, {"method": "objective"}),
-    "local": (PrivLocal, {}),
-    "genetic": (PrivGene, {}),
-    "descent": (LogisticRegression, {"method": "noisy-descent"}),
-}
+
+def score_of_library(name, method, epsilon, **options):
+    data = load(name)
+    model = registered(method).make(epsilon, schema=data.schema, random_state=3, **options)
+    return model.fit(data.X_train, data.y_train).score(data.X_test, data.y_test)
 
 
 @pytest.mark.parametrize("method", LINEAR)
 @pytest.mark.parametrize("epsilon", [0.2, 5.0])
 def test_one_draw_is_the_estimators(method, epsilon):
     # the public rule takes naive Bayes at the smaller ε, and a support vector machine at the larger one
-    data = load("toy")
-    kind, options = ESTIMATORS[method]
-    model = kind(epsilon, schema=data.schema, random_state=3, **options).fit(data.X_train, data.y_train)
-    assert measured("toy", method, epsilon, draws=1)[0] == pytest.approx(model.score(data.X_test, data.y_test))
+    assert measured("toy", method, epsilon, draws=1)[0] == pytest.approx(score_of_library("toy", method, epsilon))
 
 
 def test_the_public_rule_takes_naive_bayes_where_epsilon_is_small():
@@ -56,14 +42,10 @@ def test_the_public_rule_takes_naive_bayes_where_epsilon_is_small():
 
 @pytest.mark.parametrize("method", ["l1", "objective", "output", "svm"])
 def test_lambda_reaches_the_library(method):
-    data = load("toy")
-    kind, options = ESTIMATORS[method]
     # records of L1 noise are shorter by a factor √S, S = 11, so that λ is smaller by S
     of_library = 50.0 / 11 if method == "l1" else 50.0
-    model = kind(1.0, reg_lambda=of_library, schema=data.schema, random_state=3, **options)
-    model.fit(data.X_train, data.y_train)
     found = measured("toy", method, draws=1, train_lambda=50.0)[0]
-    assert found == pytest.approx(model.score(data.X_test, data.y_test))
+    assert found == pytest.approx(score_of_library("toy", method, 1.0, reg_lambda=of_library))
 
 
 def test_the_public_lambda_is_the_librarys():
@@ -74,12 +56,6 @@ def test_the_public_lambda_is_the_librarys():
         "output": pytest.approx(2 * root / 0.1),
         "l1": pytest.approx(11 * np.sqrt(2 / 11) / 0.1),
     }
-
-
-def test_sensitivity_of_the_functional_mechanism_is_chosen():
-    exact = measured("toy", "functional", 20.0, 50)
-    original = measured("toy", "functional", 20.0, 50, train_functional="original")
-    assert exact.mean() > original.mean() + 0.1
 
 
 def test_a_delta_is_said_and_its_line_is_dashdotted():
@@ -106,35 +82,11 @@ def test_areas_under_the_curve():
     assert (found["auc"] > found["accuracy"]).all()
 
 
-def test_what_cannot_be_trained_says_why():
-    wide = replace(facts_of("toy"), binary_columns=[f"c{i}" for i in range(401)])
-    assert "at most 400 columns, not 401" in why_not("functional", wide)
-    assert "at most 400 columns, not 401" in why_not("genetic", wide)
-    assert [m for m in LINEAR if why_not(m, facts_of("toy"))] == []
-    values = values_of(train_linear=list(LINEAR))
-    assert {"functional", "genetic"} & set(chosen(values, wide)) == set()
-    alone = values_of(train_linear=["functional"], train_begin=[])
-    assert "at most 400 columns, not 401" in AccuracyCard().refusal(alone, wide)
-    panel = MethodsCard()
-    panel.prepare(values, wide, {})
-    results = {("output", IMMEDIATE): {"accuracy": np.array([0.5, 0.6])}}
-    assert "Not shown: Functional mechanism (at most 400 columns" in panel.readout(values, wide, results)
-
-
-def test_three_classes_are_trained_and_have_no_roc_curve():
-    facts = replace(facts_of("toy"), classes=("a", "b", "c"))
-    assert "3" in AccuracyCard().refusal(values_of(train_measure="auc"), facts)
-    assert [m for m in LINEAR if why_not(m, facts)] == []
-
-
 @pytest.mark.data
 def test_three_classes_by_every_method():
-    data = load("seeds")
     for method in LINEAR:
-        kind, options = ESTIMATORS[method]
-        model = kind(5.0, schema=data.schema, random_state=3, **options).fit(data.X_train, data.y_train)
         found = measured("seeds", method, 5.0, draws=1)[0]
-        assert found == pytest.approx(model.score(data.X_test, data.y_test)), method
+        assert found == pytest.approx(score_of_library("seeds", method, 5.0)), method
 
 
 def test_fewer_draws_are_said():
@@ -142,3 +94,4 @@ def test_fewer_draws_are_said():
     assert len(measured("toy", "output", draws=200)) == 200
     assert fewer_draws(("output", "objective"), 50) == " Fewer runs, because each trains a model: 20 of Objective L2."
     assert fewer_draws(("output", "objective"), 20) == ""
+    assert f"{DRAWS} of AutoClassifier" in fewer_draws(("auto",), 50)

@@ -6,8 +6,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from bokeh.events import Tap
-from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.core.card import IMMEDIATE
 from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Pool
 from dpml_app.pages.train import page as train_page
@@ -36,20 +35,18 @@ def drawn(facts, **changes):
 def test_rows_stand_by_accuracy_with_their_own_levels_and_what_is_broken_stands_below():
     card, results = drawn(nb_facts("toy"), epsilon=1.0)
     rows = {name: list(column) for name, column in card.figure.rows.data.items()}
-    broken = [text != "as claimed" for text in rows["broken"]]
-    assert broken == [False] * 5 + [True]
+    assert ["claim violated" in text for text in rows["shown"]] == [False] * 5 + [True]
     assert rows["mean"][:5] == sorted(rows["mean"][:5], reverse=True)
     assert rows["y"] == sorted(rows["y"])
-    assert rows["y"][5] - rows["y"][4] > 1.5
-    assert rows["shown"][5] == "actual ε: ∞"
+    assert rows["shown"][5].endswith("actual ε: ∞")
     best = results["binned", IMMEDIATE]["accuracy"]
     at = rows["method"].index("Binned counts")
     assert [rows[name][at] for name in ("mean", "low", "high")] == pytest.approx(
         [best.mean(), *np.quantile(best, [0.05, 0.95])]
     )
     assert rows["without"][at] == results[WITHOUT + "binned", IMMEDIATE]["accuracy"][0]
+    assert rows["shown"][at].startswith("Binned counts: ")
     assert len(set(rows["without"])) > 2
-    assert "Claim violated" in list(card.figure.words.data["text"])
 
 
 def test_a_method_that_pays_more_than_it_claims_shows_what_it_pays():
@@ -57,23 +54,21 @@ def test_a_method_that_pays_more_than_it_claims_shows_what_it_pays():
     card = MethodsCard()
     values = values_of(dataset="census", epsilon=0.1, train_methods=["vaidya"])
     card.prepare(values, facts, {("vaidya", IMMEDIATE): {"accuracy": np.array([0.7, 0.8])}})
-    assert list(card.figure.rows.data["shown"]) == ["actual ε: 3.1"]
+    assert card.figure.rows.data["shown"][0].endswith("actual ε: 3.1")
 
 
-def test_the_axis_holds_what_is_compared_and_a_wide_interval_is_cut_with_its_number():
+def test_the_axis_holds_what_is_compared_and_cuts_a_wide_interval():
     rows = [Row(STYLE, 0.84, 0.83, 0.85, 0.86), Row(STYLE, 0.76, 0.2, 0.99, 0.83)]
-    start, end = fitted(rows, 0.5)
+    start, end = fitted(rows)
     assert end - start <= 3 * (0.86 - 0.76)
     assert start < 0.76
     assert end > 0.86
     figure = MethodsFigure()
     figure.show(rows, 0.5)
-    assert [text.replace("\xa0", " ") for text in figure.clipped.data["text"]] == ["to 20.0%", "to 99.0%"]
-    assert list(figure.clipped.data["x"]) == [start, end]
     # a guess far from what is compared does not make the axis longer
-    assert list(figure.guess.data["guess"]) == []
-    figure.show(rows, 0.75)
-    assert list(figure.guess.data["guess"]) == [0.75]
+    assert (figure.plot.x_range.start, figure.plot.x_range.end, figure.guess.location) == (start, end, 0.5)
+    figure.clear()
+    assert figure.guess.location is None
 
 
 def test_the_measure_moves_the_picture():
@@ -81,7 +76,7 @@ def test_the_measure_moves_the_picture():
     accuracy, area = (drawn(facts, train_measure=measure)[0].figure for measure in ("accuracy", "auc"))
     assert accuracy.rows.data["mean"] != area.rows.data["mean"]
     assert "AUC" in area.plot.xaxis[0].axis_label
-    assert list(area.guess.data["guess"]) == [0.5]
+    assert area.guess.location == 0.5
 
 
 def test_what_has_not_come_yet_is_of_the_previous_epsilon_and_faded():
@@ -125,26 +120,3 @@ def test_what_ships_is_what_the_page_computes(data_home, epsilon):
             # other versions of the linear algebra may decide a record on the edge otherwise
             difference = np.abs(np.array(one) - np.array(kept["hits"][method][place]))
             assert difference.max() <= 0.001 * kept["facts"]["n_test"], (method, place)
-
-
-# ---- the map ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_marker_of_the_map_chooses_epsilon():
-    page = TrainPage(Settings(dataset="toy"), Pool(1))
-    page.card_slots["best"].mount()
-    figure = page.cards["best"].figure
-    figure.place(0.1)
-    figure.marker.location = 1.05
-    assert page.settings.epsilon == 1.0
-    # where the server puts it is no move, though another ε has been chosen meanwhile
-    figure.place(0.1)
-    assert page.settings.epsilon == 1.0
-    figure.plot._trigger_event(Tap(figure.plot, x=0.031, y=0))
-    assert page.settings.epsilon == 0.032
-
-
-def test_only_slow_methods_are_left_to_workers():
-    work = MethodsCard().work(values_of(train_begin=["auto"]), nb_facts("toy"))
-    assert {series for series, place in work if place == WORKER} == {"auto", WITHOUT + "auto"}
-    assert {place for _series, place in work} == {IMMEDIATE, WORKER}

@@ -123,7 +123,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):
 @pytest.mark.parametrize(
     ("page_id", "query", "cards", "source", "column"),
     [
-        ("explore", "draws=10&n_features=5", ("cost", "map"), "cost-curve", "mean"),
+        ("explore", "draws=10&n_features=5", ("cost", "roc"), "cost-curve", "mean"),
         ("select", "draws=10&n_features=5", ("chosen", "accuracy"), "select-accuracy-mask-count", "mean"),
         ("train", "dataset=toy&draws=10&n_features=5", ("accuracy", "size"), "train-accuracy-binned", "mean"),
         ("publish", "dataset=toy&publish_draws=5&publish_grids=10", PUBLISHED, "publish-models-table", "mean"),

@@ -90,10 +90,8 @@ CONTROLS = {
     "train": (
         "&draws=10&train_begin=none",
         [
-            (press("Bins per numeric feature"), "train_bins", ()),
             (pick("Noise for smooth sensitivity", "Student's t, 3 degrees"), "train_noise", ()),
             (press("Values trimmed at each end"), "train_trim", ()),
-            (pick("Distribution of a number within a class", "Normal"), "train_likelihood", ()),
             (press("Threshold percentile"), "threshold_percentile", ()),
             (press("ε"), "epsilon", ()),
             (hit("radio", "AUC"), "train_measure", ()),
@@ -101,7 +99,6 @@ CONTROLS = {
             (hit("radio", "Replace one record"), "relation", ()),
             (hit("radio", "Linear models"), "train_family", ()),
             (press("λ of linear models"), "train_lambda", ()),
-            (pick("Sensitivity of the functional mechanism", "Original (FMsens1)"), "train_functional", ()),
         ],
     ),
     "evaluate": (

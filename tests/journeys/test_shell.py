@@ -71,15 +71,15 @@ def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
     app.open(QUICK, wait=False)
     app.wait_for_answer(0)
     waiting = app.read("waiting")["names"]
-    assert "place-explore-map" in waiting
+    assert "place-explore-roc" in waiting
     there = "(name) => Bokeh.documents[0].get_model_by_name(name) !== null"
-    assert not app.page.evaluate(there, "map")
+    assert not app.page.evaluate(there, "roc")
     app.scroll()
-    app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('map') !== null")
-    app.page.get_by_role("heading", name="Number of features", exact=True).wait_for()
+    app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('roc') !== null")
+    app.page.get_by_role("heading", name="Private ROC curve", exact=True).wait_for()
     app.settle(0)
     # what came while the card was not there is drawn
-    assert len(app.read("map-cells")["accuracy"]) > 0
+    assert len(app.read("roc-private")["fpr"]) > 0
     assert len(app.array("selection-drawn", "count")) == 20
 
 

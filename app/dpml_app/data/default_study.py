@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpml.classifiers import AutoClassifier
 from dpml.datasets import Dataset
 from dpml.schema import Schema
-from dpml.studies import AutoStudy, NeededEpsilon, best_predictions, needed_epsilon, raw_table, without_noise
+from dpml.studies import AutoStudy, best_predictions, raw_table, without_noise
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data.facts import GroupFacts
 from dpml_app.data.measures import dataset
@@ -127,13 +127,6 @@ def result_of(task: Task) -> Any:
     """Return the stored result of a task, or compute it if it does not ship."""
     known = shipped_results(task.arguments[0])
     return known[task] if task in known else task.function(*task.arguments)
-
-
-def default_needed(name: str, target: float) -> NeededEpsilon:
-    """Return the ε that the default classifier needs for an accuracy, from the stored runs of a data set."""
-    known = shipped_results(name)
-    draws = [known[Task(default_runs, (name, RELATION, epsilon, SEED))]["accuracy"] for epsilon in EPSILONS]
-    return needed_epsilon(EPSILONS, np.array(draws), target)
 
 
 def _shares(hits: Any, content: dict[str, Any]) -> dict[str, Any]:

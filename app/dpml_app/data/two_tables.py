@@ -17,13 +17,12 @@ Labelled = tuple[pd.DataFrame, NDArray]
 
 
 def side_by_side(
-    true: Labelled, published: Labelled, schema: Schema, kept: Sequence[str], label_name: str, *, columns: int = COLUMNS
+    true: Labelled, published: Labelled, schema: Schema, kept: Sequence[str], label_name: str
 ) -> dict[str, Any]:
     """Return what is shown of a true table and of a published one.
 
     `true`, `published`: features and labels.
     `kept`: columns that the published table tells apart.
-    `columns`: how many are shown at most, with the label.
 
     Result: ``names`` of the columns that are shown: the class, those that are kept, then the first of the others.
     ``groups``: the names of each one's bars. ``shares`` and ``rows``, both by ``true`` and ``published``: the share of
@@ -31,7 +30,7 @@ def side_by_side(
     kept, of ``n_columns``.
     """
     both = {"true": true, "published": published}
-    shown = sorted(schema.features, key=lambda f: f.name not in kept)[: columns - 1]
+    shown = sorted(schema.features, key=lambda f: f.name not in kept)[: COLUMNS - 1]
     return {
         "names": [label_name, *(f.name for f in shown)],
         "groups": [[str(c) for c in schema.classes], *(f.taxonomy.groups(_level(f)) for f in shown)],

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import AllLabels, CustomJS
+from bokeh.models import CustomJS
 
-from dpml_app.drawing.figure import Figure, empty_source, fill, fix_ticks, hover, new_figure
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, new_figure
 from dpml_app.drawing.styles import BLUE, REFERENCE
 
 # of a column, the part between its bars and the next one's, and how high the largest bar is
@@ -20,14 +20,11 @@ NOISE_ALPHA = 0.35
 
 
 class MarginalsFigure(Figure):
-    """Of each column small bars: the true table an outline, the drawn one filled, in colour where the grid keeps it.
-
-    With `named` the columns' names stand below; a page that shows the records below has them there.
-    """
+    """Of each column small bars: the true table an outline, the drawn one filled, in colour where the grid keeps it."""
 
     computed = ("bars",)
 
-    def __init__(self, name: str, columns: int, named: bool = False) -> None:
+    def __init__(self, name: str, columns: int) -> None:
         self.plot = p = new_figure(
             f"{name}-bars",
             x_range=(0, columns),
@@ -37,9 +34,8 @@ class MarginalsFigure(Figure):
             frame_align=False,
             min_border_right=0,
         )
-        p.height, p.toolbar_location = 190 if named else 96, None
-        p.yaxis.visible = p.xgrid.visible = p.ygrid.visible = False
-        p.xaxis[0].update(visible=named, major_label_orientation=0.6, major_label_policy=AllLabels())
+        p.height, p.toolbar_location = 96, None
+        p.axis.visible = p.grid.visible = False
         at = ("left", "right", "drawn", "outline", "alpha", "color")
         self.bars = empty_source(f"{name}-marginals", "column", "group", "kept", "true", "published", *at)
         ends: dict[str, Any] = {"left": "left", "right": "right", "bottom": 0, "source": self.bars}
@@ -50,9 +46,6 @@ class MarginalsFigure(Figure):
 
     def show(self, drawn: Mapping[str, Any]) -> None:
         """Show a drawn table."""
-        middles = {place + 0.5: name for place, name in enumerate(drawn["names"])}
-        fix_ticks(self.plot.xaxis[0], list(middles))
-        self.plot.xaxis[0].major_label_overrides = middles
         rows = []
         every = zip(drawn["names"], drawn["groups"], *drawn["shares"].values(), strict=True)
         for place, (name, groups, true, published) in enumerate(every):

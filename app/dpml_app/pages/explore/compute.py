@@ -24,14 +24,12 @@ from dpml_app.data.default_study import RELATION, SEED
 from dpml_app.data.measures import dataset, expected_best
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS, DatasetValues, Shared, choice, declared_by, number
+from dpml_app.settings import EPSILONS, LAMBDAS, DatasetValues, Shared, choice, declared_by, number
 
 MOST_CURVE_POINTS = 400
 CUSTOM_DRAWS = 20
 # a fit on more features takes tens of milliseconds, so its runs share selections of features
 FEW_FEATURES, DRAWS_OF_A_CHOICE = 24, 4
-# runs in a cell of the map of logistic regression
-CELL_DRAWS = 5
 FloatArray = NDArray[np.float64]
 
 # ---- settings -----------------------------------------------------------------------------------------------------
@@ -66,13 +64,6 @@ class ExploreValues(DatasetValues):
     def selection_key(self) -> tuple:
         """Return the arguments of `selection_by_epsilon`."""
         return self.dataset, self.relation, self.n_features, self.selection_share
-
-    def map_key(self, n_features: int) -> tuple:
-        """Return the arguments of `map_row`."""
-        model, score, (_, share, own) = self.custom_model()
-        # each fit of logistic regression on many features takes a tenth of a second
-        draws = CELL_DRAWS if model == "logistic" else self.draws
-        return self.dataset, self.relation, SWEEP_EPSILONS, model, score, (n_features, share, own), draws, self.seed
 
 
 @declared_by(ExploreValues)
@@ -110,13 +101,6 @@ def custom_accuracy(
     """Return test accuracies of the custom model, shape (draws,); `options` are of `ExploreValues.custom_model`."""
     data = dataset(name)
     return _models(name, relation, epsilon, model, score, options, draws, seed).accuracy(data.X_test, data.y_test)
-
-
-def map_row(
-    name: str, relation: str, epsilons: tuple, model: str, score: str, options: tuple, draws: int, seed: int
-) -> FloatArray:
-    """Return accuracies of shape (ε, draws) for one number of features."""
-    return np.array([custom_accuracy(name, relation, e, model, score, options, draws, seed) for e in epsilons])
 
 
 def selection_by_epsilon(name: str, relation: str, n_features: int, share: float) -> dict[str, FloatArray]:

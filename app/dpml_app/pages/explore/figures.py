@@ -4,25 +4,23 @@ Every model that a test or the browser's own code reads has a name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.io import save
-from bokeh.models import ColorBar, FactorRange, NumeralTickFormatter, Span
+from bokeh.models import FactorRange, NumeralTickFormatter, Span
 from bokeh.plotting import figure
 from bokeh.resources import INLINE
 from numpy.typing import NDArray
 
-from dpml.studies import compared
 from dpml_app.drawing.band import draw_band, fade, spread
 from dpml_app.drawing.figure import (
     LAYOUT,
     Figure,
     across,
-    edges,
     empty,
     empty_source,
     epsilon_axis,
@@ -40,7 +38,6 @@ from dpml_app.drawing.styles import (
     EXACT,
     FAINT_BAND_ALPHA,
     GREEN,
-    HERE,
     OVERLAY,
     REFERENCE,
     STALE,
@@ -48,7 +45,7 @@ from dpml_app.drawing.styles import (
     style_of,
 )
 from dpml_app.settings import EPSILONS
-from dpml_app.views.frame import AXES, Axis, framed, line
+from dpml_app.views.frame import AXES, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
 
 FloatArray = NDArray[np.float64]
@@ -74,14 +71,6 @@ class Private:
     majority: float
     # whether all results are there
     whole: bool
-
-
-@dataclass
-class Custom:
-    """Results of the custom model by ε, and its settings."""
-
-    levers: object = None
-    draws: dict[float, FloatArray] = field(default_factory=dict)
 
 
 class CostFigure(Figure):
@@ -119,7 +108,8 @@ class CostFigure(Figure):
         # accuracies of pins, which the axis shows as well
         self._pinned: list[float] = []
         self.private: Private | None = None
-        self._custom = Custom()
+        # the settings of the custom model whose curve is drawn
+        self._levers: object = None
         self.target = self._line("cost-goal", "width", 0.5, [2, 4])
         self.marker = self._line("cost-marker", "height", 0.1, [5, 4])
         self._draw(p)
@@ -189,9 +179,9 @@ class CostFigure(Figure):
 
     def show_custom(self, levers: object, draws: dict[float, FloatArray], whole: bool) -> None:
         """Show the custom model's curve; an earlier one stays until the new curve is complete."""
-        if not whole and self._custom.draws and levers != self._custom.levers:
+        if not whole and len(self.hand.data["epsilon"]) and levers != self._levers:
             return
-        self._custom = Custom(levers, draws)
+        self._levers = levers
         rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
         fill(self.hand, rows)
         self._fit()
@@ -258,7 +248,7 @@ class CostFigure(Figure):
 
     def clear(self) -> None:
         super().clear()
-        self.private, self._custom = None, Custom()
+        self.private = None
         self.label_target(100 * self.target.location, "")
 
 
@@ -359,54 +349,3 @@ def roc_tables(curves: Mapping[str, np.ndarray]) -> dict[str, Table]:
     gap = np.full((len(curves["fpr"]), 1), np.nan)
     private = {name: np.hstack([curves[name], gap]).ravel() for name in RATES}
     return {"private": private, "exact": {name: curves[f"exact_{name}"] for name in RATES}}
-
-
-BEST = ("epsilon", "n_features", "accuracy", "error", "least", "end", "most")
-CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy")
-AT_COUNT = Axis("number of features T (log scale)", "T", log=True, ticks=(1, 2, 5, 10, 20, 50, 100, 200, 500))
-
-
-def map_view(tables: Mapping[str, Table]) -> hv.Overlay:
-    """Return mean accuracy over ε and feature count, the best count at each ε, and the current choice."""
-    cells = hv.Rectangles(tables["cells"], ["left", "bottom", "right", "top"], "accuracy", group="cells")
-    look: dict[str, Any] = {"cmap": "viridis", "clim": (0.5, 1.0), "colorbar": True, "tools": ["hover"]}
-    cells = cells.opts(color="accuracy", line_color=None, **look)
-    # from the least to the largest count that is as good
-    spread = hv.Segments(tables["best"], ["epsilon", "least", "end", "most"], group="best")
-    bars = [spread.clone().opts(color=color, line_width=width) for color, width in (("white", 5), ("black", 2))]
-    at, ring = ["epsilon", "n_features"], {"fill_color": "white", "line_color": "black", "line_width": 2}
-    best = hv.Points(tables["best"], at, group="best", label="best T").opts(size=13, **ring)
-    current = hv.Points(tables["current"], at, group="current", label="your T")
-    current = current.opts(marker="square", size=24, fill_alpha=0, line_width=4, line_color=HERE)
-    ends: Any = {"xlim": (EPSILONS[0] / 1.3, EPSILONS[-1] * 1.3), "ylim": (0.8, 100), "show_grid": False}
-    return framed([cells, *bars, best, current], AXES["epsilon"], AT_COUNT, **ends)
-
-
-def map_figure() -> ViewFigure:
-    """Return the figure of accuracy over ε and feature count."""
-    tips = [("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}")]
-    columns = {"cells": CELL, "best": BEST, "current": ("epsilon", "n_features")}
-    chart = ViewFigure("map", map_view, columns, tips)
-    bar = chart.plot.select_one(ColorBar)
-    bar.update(formatter=NumeralTickFormatter(format="0.0%"), major_label_text_font_size="13px", width=14, padding=6)
-    return chart
-
-
-def map_tables(epsilons: Sequence[float], rows: Mapping[int, np.ndarray], ladder: Sequence[int]) -> dict[str, Table]:
-    """Return the tables of the rows that are there, and of the best counts once all are."""
-    (left, right), (bottom, top) = edges(epsilons), edges(ladder)
-    cells = [
-        (left[i], right[i], bottom[j], top[j], epsilon, count, rows[count][i].mean())
-        for j, count in enumerate(ladder)
-        if count in rows
-        for i, epsilon in enumerate(epsilons)
-    ]
-    tables: dict[str, Table] = {"cells": dict(zip(CELL, map(np.array, zip(*cells, strict=True)), strict=True))}
-    if len(rows) == len(ladder):
-        counts = np.array(ladder)
-        each = [compared(candidates) for candidates in np.stack([rows[t] for t in ladder], axis=1)]
-        best = [(counts[c.best], c.mean[c.best], c.se[c.best]) for c in each]
-        good = [counts[c.equal] for c in each]
-        ends = [(e, *found, g.min(), e, g.max()) for e, found, g in zip(epsilons, best, good, strict=True)]
-        tables["best"] = dict(zip(BEST, map(np.array, zip(*ends, strict=True)), strict=True))
-    return tables

@@ -1,17 +1,16 @@
 """The page Privacy cost: accuracy of the default classifier and of a custom model against ε.
 
 The browser draws the selection probabilities and moves the markers. The server answers every change with the values at
-the chosen setting. Workers compute the curves and the map.
+the chosen setting. Workers compute the curves.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import panel as pn
-from bokeh.models import ColumnDataSource, CustomJS, LinearColorMapper
+from bokeh.models import ColumnDataSource, CustomJS
 
 from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.core.card import (
@@ -32,9 +31,8 @@ from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
 from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
-from dpml_app.data.measures import feature_ladder
 from dpml_app.drawing.band import spread
-from dpml_app.drawing.figure import edges, run_script, script
+from dpml_app.drawing.figure import run_script, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.jobs import Pool, Task
@@ -45,8 +43,6 @@ from dpml_app.pages.explore.figures import (
     CostFigure,
     Private,
     SelectionFigure,
-    map_figure,
-    map_tables,
     roc_figure,
     roc_tables,
 )
@@ -308,50 +304,6 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
         return "Computing…" if curves is None else text.roc_readout(curves)
 
 
-class MapCard(Card[ExploreValues, BinaryFacts]):
-    """Mean accuracy over ε and number of features, one task a row."""
-
-    draw = map_figure
-    # the rows that are shown
-    _rows: Mapping[int, np.ndarray] = MappingProxyType({})
-    name, title, caption = "map", "Number of features", text.CAPTIONS["map"]
-
-    def lay_out(self, facts: BinaryFacts) -> None:
-        low, high = sorted((facts.majority, facts.non_private))
-        self.figure.plot.select_one(LinearColorMapper).update(low=low, high=max(high, low + 0.01))
-        self._ladder = feature_ladder(facts.n_features)
-        bottom, top = edges(self._ladder)
-        self.figure.plot.y_range.update(start=float(bottom[0]), end=float(top[-1]))
-
-    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        chosen = Task(compute.custom_accuracy, values.custom_key(values.epsilon))
-        return {("chosen", IMMEDIATE): chosen, **self.rows(values, facts)}
-
-    @kept_but_for("epsilon")
-    def rows(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        """Return the tasks of the map."""
-        ladder = feature_ladder(facts.n_features)
-        return {("map", t): Task(compute.map_row, values.map_key(t)) for t in ladder}
-
-    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self.figure.sources["current"].data = {"epsilon": [values.epsilon], "n_features": [values.n_features]}
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        rows = {place: result for (series, place), result in results.items() if series == "map"}
-        if rows and (rows.keys() != self._rows.keys() or any(rows[t] is not self._rows[t] for t in rows)):
-            self._rows = rows
-            current = self.figure.sources["current"].data
-            self.figure.show({**map_tables(SWEEP_EPSILONS, rows, self._ladder), "current": current})
-
-    def clear(self) -> None:
-        self._rows = {}
-        super().clear()
-
-    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
-        best = self.figure.sources["best"].data
-        return text.map_readout(values, best, results["chosen", IMMEDIATE]) if len(best["epsilon"]) else ""
-
-
 class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     """The page of one session."""
 
@@ -364,9 +316,9 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     settings: ExploreSettings
     facts_of = staticmethod(measures.facts)
     controls: ExploreControls
-    kinds = (MainCard, SelectionCard, RocCard, MapCard)
+    kinds = (MainCard, SelectionCard, RocCard)
     main_card = "cost"
-    details = ("selection", "roc", "map")
+    details = ("selection", "roc")
     has_more = False
     sources = ("answer-state", "sweep-state")
     readout_name = "{}-readout"
@@ -378,8 +330,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     _target: float | None = None
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
-        # of each data set, relation and ε, the custom models that were tried, and their accuracies
-        self._tried: dict[tuple, dict[tuple, float]] = {}
         super().__init__(settings, pool)
         self.controls.on_target = self._aim_at
         settings.param.watch(self._forget_target, ["epsilon", "dataset"])
@@ -484,10 +434,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         self._show_needed(values.wanted)
         runs, exact, best, custom = (here(shown, name) for name in ("private", "exact", "best", "hand"))
         reached = None if custom is None else float(custom.mean())
-        tried = self._tried.setdefault((values.dataset, values.relation, values.epsilon), {})
-        if reached is not None:
-            tried[values.custom_model()] = reached
-        most = max(tried.values()) if len(tried) > 1 else None
         default = None if runs is None else float(runs["accuracy"].mean())
-        self.controls.custom.object = text.custom_against_default(reached, default, most)
+        self.controls.custom.object = text.custom_against_default(reached, default)
         return text.headline(values, facts, runs, exact, best)

@@ -7,45 +7,33 @@ import threading
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
-from dpml._validate import check_integer, check_number
+from dpml._validate import check_integer
 from dpml.budget import Budget
-from dpml.classifiers.grid.cells import SHARES
-from dpml.datasets.own import own_dataset
-from dpml.evaluation.histogram import N_BINS, noise_scale
-from dpml.evaluation.intervals import noise_variance
-from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES
-from dpml.exceptions import DpmlError, FactWarning, InvalidData, InvalidParameter, InvalidSchema, TableTooLarge
-from dpml.mechanisms import PrivateBounds, boundary, private_facts
+from dpml.exceptions import DpmlError, FactWarning, InvalidSchema, TableTooLarge
+from dpml.mechanisms import PrivateBounds, private_facts
 from dpml.mechanisms.interruption import interruptible
 from dpml.registry import claim, method
 from dpml.release import Plan
 from dpml.release.forecast import Forecast
 from dpml.release.released import COLUMNS as LEDGER_COLUMNS
-from dpml.release.steps import TABLE_SHARE, noted
+from dpml.release.steps import noted
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
-from dpml.selection import change_range
-from dpml.selection.plan import plan as selection_plan
 from dpml.studies import Advice, Signal, advice_of, estimated_advice, signal_of
-from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.comparison import study_measures
 from dpml.tables import Limits, TableReading, TextFormat, read_table
 from dpml.tables.cells import REASONS
 from dpml.tables.reading import IGNORE, NUMBER, OF_RELEASE, SHARE, Question, as_numbers, merge_options
 from dpml_app.data.measures import dataset
-from dpml_app.data.two_tables import side_by_side
 from dpml_app.jobs import kept
-from dpml_app.text.phrases import percent
 
 SEED = 0
 
@@ -58,7 +46,7 @@ class Stopped(BaseException):
 
 
 class CancellationToken(threading.Event):
-    """A wish to stop, set in one thread and obeyed in another at its next draw or checkpoint.
+    """A wish to stop, set in one thread and obeyed in another at its next statistic or checkpoint.
 
     The rule for ε: what is charged stays charged, and a release charges all of its parts before its first draw. A
     refund would need a proof that nothing was learned from what was drawn: how long it took is seen.
@@ -71,30 +59,11 @@ class CancellationToken(threading.Event):
 
     @contextmanager
     def cancellable(self) -> Iterator[None]:
-        """Return a context in which no noise is drawn once the token is set, and no result leaves."""
+        """Return a context that ends at the next statistic or checkpoint once the token is set, without a result."""
         self.check()
-        with boundary.observe(_Observer(self)), interruptible(self.check):
+        with interruptible(self.check):
             yield
         self.check()
-
-
-class _Observer:
-    """Draws as if nobody listened until the token is set."""
-
-    def __init__(self, stop: CancellationToken):
-        self.stop = stop
-
-    def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
-        self.stop.check()
-        return mechanism._sample(statistic, rng)
-
-    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-        self.stop.check()
-        return boundary.drawn_by(rng, draw, arguments, size)
-
-    def best_of_runs(self, factor: float) -> Any:
-        with boundary.unreleased():
-            return boundary.best_of_runs(factor)
 
 
 # ---- reading a file --------------------------------------------------------------------------------------------------
@@ -150,6 +119,7 @@ OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binar
 # how a fact is known that no person has typed
 MARKS = ("data_derived", "confirmed", "paid")
 DERIVED, CONFIRMED, PAID = MARKS
+NAMED = "name"
 
 
 class Proposed(NamedTuple):
@@ -172,7 +142,7 @@ class Column:
     missing: Any = None
     levels: tuple | None = None
     whole_numbers: bool = False
-    # by fact, one of `MARKS`
+    # by fact, one of `MARKS`, or `NAMED`
     marks: Mapping[str, str] = field(default_factory=dict)
     # why it is proposed to be left out; and what became missing when a person called it one of numbers
     reason: str = ""
@@ -224,7 +194,8 @@ class Column:
 
 # a column of more labels is not guessed to be the label, and so many are proposed of one that a person chooses
 MOST_GUESSED, MOST_CLASSES = 20, 100
-OF_TABLE = ("classes", "row_bound", "n_lower", "format")
+OF_SCHEMA = ("classes", "row_bound", "n_lower")
+OF_TABLE = (*OF_SCHEMA, "format")
 # the category of missing values where they are a value of their own
 GAP = "no value"
 # of a column's different texts, those that are proposed as its categories
@@ -263,12 +234,10 @@ class Draft:
         self.classes: tuple = ()
         self.n_lower: Any = 1
         self.row_bound: int | None = None
-        # of the facts of the whole table, those that were read off the data: `DERIVED` or `CONFIRMED`
-        self.marks: dict[str, str] = {}
+        # of the label and the facts of the whole table, those that were read off the data: `DERIVED` or `CONFIRMED`
+        self.marks: dict[str, str] = {"label": DERIVED}
         # what was paid for facts, as a release states it
         self.charges: list[dict[str, Any]] = []
-        # how a fact is known that no mark calls proposed, where a person has not stated it
-        self.sources: dict[tuple[str, str], str] = {("", "label"): "proposed"}
         likely = Schema.describe(frame.iloc[:0]).label
         few = [name for name in frame if 2 <= frame[name].nunique() <= MOST_GUESSED]
         self.say_label(likely or (few[-1] if few else str(frame.columns[-1])))
@@ -352,13 +321,10 @@ class Draft:
     def _proposed(self, name: str, f: Feature | None, identifier: str | None = None) -> Column:
         if f is None:
             # by its name, or because of what is in it
-            by_name = identifier == "name"
-            if by_name:
-                self.sources[name, "kind"] = "name"
             reason = REASONS[identifier] if identifier else self._reason(name)
-            return Column(name, "ignored", marks={} if by_name else {"kind": DERIVED}, reason=reason)
-        marks = {fact: mark for mark in MARKS for fact in getattr(f, mark)}
-        self.sources |= {(name, fact): "name" for fact in OF_KIND[f.kind] if fact not in marks}
+            return Column(name, "ignored", marks={"kind": NAMED if identifier == "name" else DERIVED}, reason=reason)
+        marks = dict.fromkeys(OF_KIND[f.kind], NAMED)
+        marks |= {fact: mark for mark in MARKS for fact in getattr(f, mark)}
         return Column(name, f.kind, f.lower, f.upper, f.categories or (), f.missing, f.levels, f.whole, marks)
 
     def _reason(self, name: str) -> str:
@@ -405,25 +371,23 @@ class Draft:
                     DERIVED, "lower", "upper"
                 )
         self.columns[name] = now
-        for fact in changed:
-            self.sources.pop((name, fact), None)
 
     def was_read_off(self, column: str, fact: str) -> bool:
         """Return whether a fact was read off the data, and no person has typed another."""
-        if not column:
-            return fact in self.marks or fact == "label"
-        return self.columns[column].marks.get(fact) in (DERIVED, CONFIRMED)
+        return self._marks_of(column).get(fact) in (DERIVED, CONFIRMED)
+
+    def _marks_of(self, column: str) -> Mapping[str, str]:
+        return self.columns[column].marks if column else self.marks
 
     def source(self, column: str, fact: str) -> str:
-        """Return how a fact is known: "proposed", "paid" for, by its "name", "stated", or from a "code" book."""
-        mark = (self.columns[column].marks if column else self.marks).get(fact)
-        return {PAID: "paid", DERIVED: "proposed"}.get(mark or "", self.sources.get((column, fact), "stated"))
+        """Return how a fact is known: "proposed", "paid" for, by its "name", or "stated"."""
+        return {PAID: "paid", DERIVED: "proposed", NAMED: NAMED}.get(self._marks_of(column).get(fact, ""), "stated")
 
     def say_source(self, column: str, fact: str, source: str) -> None:
         """Mark how one fact is known. A person confirms a proposed fact."""
         self.confirm(column, fact, source != "proposed")
-        if source != "proposed" or self.was_read_off(column, fact):
-            self.sources[column, fact] = source
+        if column and source == "stated" and self.source(column, fact) == NAMED:
+            self.columns[column] = self.columns[column].mark("", fact)
 
     def without_bounds(self) -> list[str]:
         """Return the columns of numbers of which a bound is missing, or was read off the data and not confirmed."""
@@ -442,8 +406,6 @@ class Draft:
             lower, upper = readable_bounds(bounds.lower, bounds.upper, whole=whole)
             now = replace(self.columns[name], lower=lower, upper=upper, levels=None, whole_numbers=whole)
             self.columns[name] = now.mark(PAID if public else DERIVED, "lower", "upper")
-            for end in ("lower", "upper"):
-                self.sources.pop((name, end), None)
 
     def confirm(self, column: str, fact: str, sure: bool = True) -> None:
         """Say of one proposed fact that it is true for everybody, and public; or that this is not said after all."""
@@ -505,7 +467,7 @@ class Draft:
             raise InvalidSchema("number of records", self.n_lower, wanted)
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
-        marks = {fact: mark for fact, mark in self.marks.items() if fact != "format"}
+        marks = {fact: mark for fact, mark in self.marks.items() if fact in OF_SCHEMA}
         left_out = [self.columns[name].marks[fact] for name in ignored for fact in self.columns[name].read_off]
         if left_out:
             marks["ignored"] = DERIVED if DERIVED in left_out else CONFIRMED
@@ -527,6 +489,7 @@ class Draft:
             if name not in names:
                 raise InvalidSchema("feature", name, "a column of the table")
         columns = {f.name: self._proposed(f.name, f) for f in schema.features}
+        columns = {name: column.mark("", *column.marked(NAMED)) for name, column in columns.items()}
         rest = [str(name) for name in self.frame.columns if name not in columns and name not in schema.ignored]
         if not rest:
             raise InvalidSchema("features", "every column", "all columns except the label")
@@ -534,11 +497,10 @@ class Draft:
         marks = {fact: mark for mark in (DERIVED, CONFIRMED) for fact in getattr(schema, mark)}
         left_out = Column("", "ignored").mark(marks.get("ignored", ""), "kind")
         self.columns = {name: columns.get(name) or replace(left_out, name=name) for name in self.columns}
-        self.sources = {}
         self.classes, self.n_lower = schema.classes, schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        of_file = {fact: mark for fact, mark in self.marks.items() if fact == "format"}
-        self.marks = {fact: marks[fact] for fact in OF_TABLE if fact in marks} | of_file
+        of_file = {fact: mark for fact, mark in self.marks.items() if fact == "format"} | {"label": CONFIRMED}
+        self.marks = {fact: marks[fact] for fact in OF_SCHEMA if fact in marks} | of_file
 
 
 def _number(label: Any) -> Any:
@@ -585,113 +547,11 @@ def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], f
     return advice_of(dataset(name), epsilon, every, fit, rng=np.random.default_rng(SEED))
 
 
-# ---- what one bound of a column does to a model's accuracy -----------------------------------------------------------
-
-# a model with bins of its own for each number
-MODEL = "binned"
-# how wide the bounds are, as a multiple of what is stated; the other bound stays
-WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-DRAWS = 20
-# cells of a table that a fit takes seconds for
-MOST_CELLS = 5_000_000
-
-
-@dataclass(frozen=True)
-class BoundLoss:
-    """Accuracies for several widths of a column's bounds, with one bound each, and the majority-class accuracy."""
-
-    column: str
-    end: str
-    epsilon: float
-    accuracies: dict[float, NDArray[np.float64]]
-    bounds: dict[float, float]
-    guess: float
-
-    @property
-    def best(self) -> float:
-        """The most accurate width."""
-        return max(self.accuracies, key=lambda width: float(self.accuracies[width].mean()))
-
-
-def bounded(schema: Schema, column: str, end: str, width: float) -> Schema:
-    """Return a schema in which one bound of a column is moved, so that its bounds are so many times as wide."""
-    features = list(schema.features)
-    place = schema.feature_names.index(column)
-    stated = features[place]
-    assert stated.lower is not None
-    assert stated.upper is not None
-    distance = width * (stated.upper - stated.lower)
-    ends = {"lower": stated.lower, "upper": stated.upper}
-    ends[end] = stated.lower + distance if end == "upper" else stated.upper - distance
-    inside = stated.missing is not None and ends["lower"] <= stated.missing <= ends["upper"]
-    options: dict[str, Any] = {**ends, "whole": False, "levels": None, "missing": stated.missing if inside else None}
-    features[place] = replace(stated, **options)
-    return replace(schema, features=tuple(features))
-
-
-def bound_loss(
-    frame: pd.DataFrame,
-    label: str,
-    schema: Schema,
-    column: str,
-    end: str,
-    epsilon: float,
-    relation: str,
-    check: Callable[[], None],
-) -> BoundLoss:
-    """Return what bounds of several widths reach at one ε; `check` is called before each, and may raise.
-
-    Raises `InvalidData`: the table is too large for an estimate in seconds, or has too few records.
-    """
-    if len(frame) * schema.n_features > MOST_CELLS:
-        raise InvalidData(f"the estimate is limited to tables of at most {MOST_CELLS:,} cells")
-    accuracies, bounds, guess = {}, {}, 0.0
-    for width in WIDTHS:
-        check()
-        try:
-            moved = bounded(schema, column, end, width)
-        except InvalidSchema:  # too close together, or too far apart
-            continue
-        data = own_dataset(frame, label, moved)
-        study = method(MODEL).study_of(data, relation=relation)
-        # the same random numbers for each width: what differs is the bound
-        accuracies[width] = study(epsilon, draws=DRAWS, rng=np.random.default_rng(SEED))["accuracy"]
-        bounds[width] = float(getattr(moved.features[schema.feature_names.index(column)], end))
-        guess = majority_accuracy(data)
-    return BoundLoss(column, end, epsilon, accuracies, bounds, guess)
-
-
-# ---- a synthetic table beside the true one ---------------------------------------------------------------------------
-
-PUBLISHER = "privpfc"
-COLUMNS, MOST_RECORDS = 13, 60_000
-
-
-def published(frame: pd.DataFrame, label: str, schema: Schema, epsilon: float, relation: str) -> dict[str, Any]:
-    """Return the marginals of a table and of its synthetic table at one ε, made with simulation noise.
-
-    Raises `InvalidData`: the table has too few records.
-    """
-    data = own_dataset(frame, label, schema)
-    facts = data.frame_schema
-    assert facts is not None
-    true = data.frame.loc["train"].reset_index(drop=True)
-    features, labels = true.drop(columns=label), true[label].to_numpy()
-    options: dict[str, Any] = {"relation": relation, "schema": facts, "random_state": np.random.default_rng(SEED)}
-    model = method(PUBLISHER, "publisher").make(epsilon, **options).fit(features, labels)
-    table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)))
-    drawn = table, table[model.label_name_].to_numpy(dtype=object)
-    names = [name for name in facts.feature_names if name in model.levels_]
-    return side_by_side((features, labels), drawn, facts, names, label, columns=COLUMNS)
-
-
-def distance(drawn: dict[str, Any]) -> dict[str, float]:
-    """Return for each column the share of records that would have to move to make its two marginals alike."""
-    pairs = zip(drawn["names"], *drawn["shares"].values(), strict=True)
-    return {name: round(float(np.abs(np.subtract(t, p)).sum() / 2), 4) for name, t, p in pairs}
-
-
 # ---- bounds that are paid for ----------------------------------------------------------------------------------------
+
+
+# runs of which each bound is shown
+DRAWS = 20
 
 
 def study_bounds(column: pd.Series, epsilon: float) -> list[PrivateBounds]:
@@ -718,175 +578,20 @@ def pay_bounds(
 
 # ---- shares of one ε -------------------------------------------------------------------------------------------------
 
-# the parts of a release, in the order in which they are paid; a share of 0 leaves a part out
-PARTS = ("selection", "training", "evaluation", "publishing")
-START = {"selection": 0.2, "training": 0.4, "evaluation": 0.2, "publishing": 0.2}
-# what is smaller is what rounding leaves of nothing
-NOTHING = 1e-12
+# the parts of a release, in the order in which they are charged, with their weights at the start
+START = {"selection": 20.0, "training": 40.0, "evaluation": 20.0, "publishing": 20.0}
+MOST_WEIGHT = 100.0
 
 
-def moved(shares: Mapping[str, float], part: str, to: float, locked: Collection[str] = ()) -> dict[str, float]:
-    """Return the shares after one of them was moved; the others that are not locked follow in proportion.
+def shares_of(weights: Mapping[str, Any]) -> dict[str, float]:
+    """Return the share of ε of each part, its weight divided by all weights; an invalid weight counts as 0.
 
-    Shares add up to 1. A part that is locked, or whose others are all locked, stays. A part moves no further than there
-    is room. Where all that follow have 0 there is no proportion, and each gets the same.
-
-    Raises `InvalidParameter`: there is no such part, or no such share.
+    >>> shares_of({"training": 30.0, "evaluation": 10.0, "publishing": float("nan")})
+    {'training': 0.75, 'evaluation': 0.25, 'publishing': 0.0}
     """
-    if part not in shares:
-        raise InvalidParameter("part", part, f"one of {', '.join(shares)}")
-    to = check_number(to, "share", 0.0, 1.0)
-    follow = [name for name in shares if name != part and name not in locked]
-    if part in locked or not follow:
-        return dict(shares)
-    whole = max(1.0 - math.fsum(share for name, share in shares.items() if name in locked), 0.0)
-    to = _clean(min(to, whole))
-    rest, before = _clean(whole - to), math.fsum(shares[name] for name in follow)
-    now = {**shares, part: whole if rest == 0 else to}
-    for name in follow:
-        now[name] = _clean(rest * shares[name] / before if before > NOTHING else rest / len(follow))
-    return now
-
-
-def _clean(share: float) -> float:
-    return 0.0 if share < NOTHING else share
-
-
-# ---- what each share buys, for the person's own eyes -----------------------------------------------------------------
-
-# the usual ones first: a line is there after the first run, and gets better with each
-RUN_EPSILONS = (0.1, 0.3, 1.0, 0.03, 3.0, 0.01, 10.0)
-RUN_PARTS = 2
-# a 95% interval, in standard deviations, and the chance that the worst of the chosen columns is farther off
-NORMAL_95, MISS = 1.96, 0.05
-
-
-class Runs(NamedTuple):
-    """Of study runs at one ε: accuracies of the model; groups of each column that a grid keeps, and all its counts."""
-
-    accuracies: NDArray[np.float64]
-    sizes: tuple[int, ...]
-    counts: int
-
-
-def study_runs(name: str, epsilon: float) -> Runs:
-    """Return what study runs on a session's table reach at one ε."""
-    # the first row; the second is of AUCs
-    accuracies = [advice_runs(name, "auto", Plan.relation, epsilon, part)[0] for part in range(RUN_PARTS)]
-    data = dataset(name)
-    facts, label = data.frame_schema, data.card["label"]["name"]
-    assert facts is not None
-    publisher = method(PUBLISHER, "publisher").make(epsilon, relation=Plan.relation, schema=facts, random_state=SEED)
-    publisher.fit(data.frame.drop(columns=label), data.frame[label].to_numpy())
-    taxonomies = {f.name: f.taxonomy for f in facts.features}
-    sizes = tuple(taxonomies[column].sizes[level] for column, level in publisher.levels_.items())
-    return Runs(np.concatenate(accuracies), sizes, publisher.cell_counts_.size)
-
-
-def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: int) -> float:
-    """Return half the 95% interval of an accuracy that is measured on so many records.
-
-    An accuracy is a share of cells; it has the noise of all cells and the chance of the records (`dpml.evaluation`).
-    From five classes on, the noisy numbers of correct and wrong predictions weigh in.
-    """
-    right, wrong, share = float(N_BINS), float(N_BINS), 1.0
-    if n_classes > 2:
-        right, wrong, share = n_classes, n_classes * (n_classes - 1), TABLE_SHARE
-    if n_classes >= MANY_CLASSES:
-        # the inverse variances of two independent sums add up
-        right, wrong = (1 / ((1 - ACCURACY_SHARE) ** 2 / cells + ACCURACY_SHARE**2) for cells in (right, wrong))
-    cells = (1 - accuracy) ** 2 * right + accuracy**2 * wrong
-    noise = noise_variance(noise_scale(share * epsilon, Plan.relation), 0.0) * cells / records**2
-    return NORMAL_95 * math.sqrt(noise + accuracy * (1 - accuracy) / records)
-
-
-def column_distance(epsilon: float, records: int, size: int, counts: int) -> float:
-    """Return the expected total variation distance of a published column of so many groups, at most.
-
-    A group's share has the noise of its part of the grid's counts, and the chance of the records that are drawn, which
-    is largest for groups of one size. Both are nearly normal, with mean size σ·√(2/π).
-    """
-    scale = noise_scale(SHARES[2] * epsilon, Plan.relation)
-    variance = noise_variance(scale, 0.0) * counts / size / records**2 + (1 - 1 / size) / size / records
-    return min(size / 2 * math.sqrt(2 / math.pi * variance), 1.0)
-
-
-def selection_reach(epsilon: float, n_features: int, n_kept: int) -> float:
-    """Return how many records' score, at most, the worst of the chosen columns is below the best that was left.
-
-    With a chance of 95%: each choice has an equal part of ε and is no worse than that of the exponential mechanism
-    (McKenna and Sheldon 2020), whose chosen score is t below the best with a chance of at most D·exp(-εt/R).
-    """
-    few = min(n_kept, n_features - n_kept)
-    span = change_range("count", Plan.relation, n_features)
-    return few * span / epsilon * math.log(n_features * few / MISS) if few else 0.0
-
-
-@dataclass
-class Bought:
-    """What a table's ε buys, as far as it is known: `known` has the study runs at each ε, `waiting`: more will come.
-
-    The accuracy of a model and the grid of a published table are interpolated between these. All else follows from the
-    noise.
-    """
-
-    schema: Schema
-    records: int
-    known: dict[float, Runs] = field(default_factory=dict)
-    waiting: bool = True
-
-    def lines(self, whole: float, epsilons: Mapping[str, float]) -> dict[str, str]:
-        """Return a line for each part that has an ε, of a release that has `whole` together."""
-        D, C, lines, level = self.schema.n_features, self.schema.n_classes, {}, 0.5
-        parts = {part: epsilon for part, epsilon in epsilons.items() if epsilon}
-        unknown = "estimating…" if self.waiting else "no estimate for this table"
-        if "selection" in parts:
-            n_kept = selection_plan(self.schema, whole, Plan.relation).n_features
-            reach = f"{selection_reach(parts['selection'], D, n_kept):,.0f} records"
-            lines["selection"] = (
-                f"keeps {n_kept} of {D} columns, each within {reach} of the score of any column left out"
-            )
-        if "training" in parts:
-            lines["training"] = unknown
-            if self.known:
-                level, low, high = self._accuracy(parts["training"])
-                # the study runs choose no columns
-                more = ", using all columns" if "selection" in lines else ""
-                lines["training"] = f"a model with {percent(level)} accuracy ({percent(low)} to {percent(high)}){more}"
-        if "evaluation" in parts:
-            # without a model's accuracy that of a half, which is the hardest to measure
-            reached = accuracy_reach(parts["evaluation"], max(Plan.test_share * self.records, 1), level, C)
-            lines["evaluation"] = f"accuracy measured to ±{100 * min(reached, 1.0):.1f} percentage points"
-        if "publishing" in parts:
-            lines["publishing"] = unknown
-            if self.known:
-                n_kept, apart = self._published(parts["publishing"])
-                columns = f"{n_kept} of {D} columns, mean error {percent(apart)} each"
-                lines["publishing"] = f"a synthetic table with {columns if n_kept else 'no usable column'}"
-        return lines
-
-    def _between(self, epsilon: float, values: Mapping[float, float]) -> float:
-        known = sorted(values)
-        return float(np.interp(math.log(epsilon), np.log(known), [values[each] for each in known]))
-
-    def _accuracy(self, epsilon: float) -> tuple[float, float, float]:
-        """Return the mean of runs, and where 90% of them lie; none falls as ε rises."""
-        known = sorted(self.known)
-        every = [self.known[each].accuracies for each in known]
-        rows = [[r.mean() for r in every], *([np.quantile(r, q) for r in every] for q in (0.05, 0.95))]
-        level, low, high = (
-            self._between(epsilon, dict(zip(known, isotonic_regression(row), strict=True))) for row in rows
-        )
-        return level, low, high
-
-    def _published(self, epsilon: float) -> tuple[int, float]:
-        """Return how many columns a grid keeps, and their mean distance."""
-        n_kept = {each: len(one.sizes) for each, one in self.known.items()}
-        distances = {
-            each: math.log(np.mean([column_distance(each, self.records, s, one.counts) for s in one.sizes] or [1.0]))
-            for each, one in self.known.items()
-        }
-        return round(self._between(epsilon, n_kept)), math.exp(self._between(epsilon, distances))
+    known = {part: weight if weight and 0 <= weight <= MOST_WEIGHT else 0.0 for part, weight in weights.items()}
+    whole = math.fsum(known.values())
+    return {part: weight / whole if whole else 0.0 for part, weight in known.items()}
 
 
 # ---- a release -------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import FORMULAS, LONG, Pool, Task
 from dpml_app.pages.mydata import compute, text
 from dpml_app.pages.mydata.compute import Answers, CancellationToken, Draft, Stopped, key_of
-from dpml_app.pages.mydata.figures import TABLES, AdviceCard, BoundsCard, Context, button, pane
+from dpml_app.pages.mydata.figures import TABLES, AdviceCard, Context, button, pane
 from dpml_app.pages.mydata.release import PaidBounds, Release
 from dpml_app.serving import log
 from dpml_app.serving.clients import current_client
@@ -308,8 +308,7 @@ class MyDataPage(BasePage):
             for page, title in titles.items()
         ]
         self.to_pages = pn.Column(*opens, **WHOLE)
-        self.release = Release(self.context, self._show, self._ask_runs)
-        self.bounds = BoundsCard(self.context)
+        self.release = Release(self.context, self._show)
         self.paid = PaidBounds(self.context, self.release, self._on_paid)
         self.to_release = button(f"Plan a {self.release.noun}", self.release.enter)
         # on a page of another colour its own is read
@@ -426,8 +425,7 @@ class MyDataPage(BasePage):
                 self.file_format = FileFormat(draft, self._read_again)
                 self.questions = Questions(draft, self._read_again)
                 before = [self.file_format.whole, self.questions.whole]
-                self.steps.objects = [*before, self.facts, self.paid.whole, self.bounds.whole]
-                self.bounds.refresh()
+                self.steps.objects = [*before, self.facts, self.paid.whole]
         finally:
             room.free()
             with self._hold():
@@ -455,7 +453,6 @@ class MyDataPage(BasePage):
             with self._hold():
                 draft.take(schema)
                 self.facts.show_all()
-                self.bounds.refresh()
         except (UnicodeDecodeError, DpmlError) as error:
             with self._hold():
                 cause = f": {error}" if isinstance(error, DpmlError) else " must be UTF-8 text"
@@ -474,7 +471,6 @@ class MyDataPage(BasePage):
     def _on_edit(self) -> None:
         if "schema" in self._messages:
             self._check()
-        self.bounds.refresh()
         self._show()
 
     def _on_paid(self) -> None:
@@ -585,15 +581,6 @@ class MyDataPage(BasePage):
         elif table is not None:
             self._spawn(self._advise(table.name))
 
-    def _ask_runs(self) -> dict[float, Future]:
-        """Ask for the study runs of the table in use, at each ε."""
-        table = self.settings.uploaded.table
-        if table is None:
-            return {}
-        tasks = {epsilon: Task(compute.study_runs, (table.name, epsilon)) for epsilon in compute.RUN_EPSILONS}
-        # in turn with the advice, whose owner is the session
-        return {epsilon: self.pool.submit(task, owner=self.settings) for epsilon, task in tasks.items()}
-
     def _forget(self) -> None:
         self.context.draft = self.facts = self.file_format = self.questions = None
         self._draft_room.free()
@@ -603,7 +590,6 @@ class MyDataPage(BasePage):
         self.settings.hold(None)
         self._forget()
         self.steps.objects = []
-        self.bounds.clear()
         self.advice.clear()
         if self.release.on:
             self.release.leave()

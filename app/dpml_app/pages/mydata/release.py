@@ -19,7 +19,6 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 
 from dpml.budget import Budget
-from dpml.exceptions import DpmlError
 from dpml.release import Plan
 from dpml.release.folder import DEMONSTRATION, RELEASE
 from dpml_app.core.card import WHOLE, line
@@ -58,11 +57,10 @@ class Release:
     """The mode of one session in which it releases.
 
     `changed`: called when the mode begins or ends, and after each release.
-    `runs`: asks for the study runs of the table in use, and returns them by their ε.
     """
 
-    def __init__(self, context: Context, changed: Callable[[], None], runs: Callable[[], dict[float, Future]]):
-        self.context, self.changed, self.runs = context, changed, runs
+    def __init__(self, context: Context, changed: Callable[[], None]):
+        self.context, self.changed = context, changed
         self.on, self.running, self.ended = False, False, False
         # only secure noise makes a release
         self.secure = has_noise()
@@ -70,8 +68,6 @@ class Release:
         # what would be released at these settings, None while it is not known; and how often it was asked for
         self._ready: compute.Planned | None = None
         self._asked, self.forecasting = 0, False
-        # the study runs that are on their way
-        self._studying: dict[float, Future] = {}
         # of the release that runs: the wish to stop, and its place among those of all sessions
         self._stop = compute.CancellationToken()
         self._task: Future | None = None
@@ -117,32 +113,6 @@ class Release:
         self.on, self.sure.value, self.said.object = True, False, ""
         self._show_part(plan=not self.done)
         self._show_mode()
-        if draft is not None:
-            self._studying = self.runs()
-            self.context.spawn(self._study(draft, self._studying))
-
-    async def _study(self, draft: compute.Draft, studying: dict[float, Future]) -> None:
-        """Say what the shares buy, better with each study run that comes back."""
-        try:
-            self.shares.bought = bought = compute.Bought(draft.schema(), len(draft.frame))
-        except DpmlError:  # the plan says what is wrong with the facts
-            return
-        for epsilon, future in studying.items():
-            try:
-                runs = await asyncio.wrap_future(future)
-            except asyncio.CancelledError:  # the mode has ended, or the table is gone
-                return
-            except Exception as error:
-                log.failed(error)
-                continue
-            if self._studying is not studying or self.ended:
-                return
-            bought.known[epsilon] = runs
-            with self.context.hold():
-                self.shares.draw()
-        bought.waiting = False
-        with self.context.hold():
-            self.shares.draw()
 
     def _show_part(self, *, plan: bool) -> None:
         """Show what could be released, or the files of what was."""
@@ -153,7 +123,6 @@ class Release:
     def leave(self) -> None:
         """End the mode; what was spent stays spent, and the files stay until the session ends."""
         self.on = False
-        self._end_study()
         self._show_mode()
 
     def _show_mode(self) -> None:
@@ -165,15 +134,9 @@ class Release:
             self.refresh()
         self.changed()
 
-    def _end_study(self) -> None:
-        for future in self._studying.values():
-            future.cancel()
-        self._studying, self.shares.bought = {}, None
-
     def end(self) -> None:
         """Let all of it go with the session, without a word to a browser that may be gone."""
         self.stop()
-        self._end_study()
         self.on, self.ended, self.budget = False, True, None
         self.done.clear()
         self.contents = {}
@@ -200,7 +163,7 @@ class Release:
         await asyncio.sleep(PLAN_REST)
         if asked != self._asked or self.ended:
             return
-        arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
+        arguments = draft.schema, float(self.epsilon.value), self.shares.shares, self.secure
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
             ready = await asyncio.wrap_future(LONG.call(compute.planned, *arguments))

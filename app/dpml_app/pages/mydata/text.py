@@ -4,7 +4,7 @@ import base64
 import csv
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -22,8 +22,8 @@ from dpml.tables.cells import NumberReader
 from dpml.tables.reading import Question
 from dpml_app.drawing.styles import phrase_of
 from dpml_app.pages.mydata import compute
-from dpml_app.pages.mydata.compute import CONFIRMED, DERIVED, GAP, OF_KIND, PAID, BoundLoss, Column, Draft
-from dpml_app.text.phrases import RELATION_WORDS, factor, number, percent, points, right_of_hundred, shortened
+from dpml_app.pages.mydata.compute import CONFIRMED, DERIVED, GAP, NAMED, OF_KIND, PAID, Column, Draft
+from dpml_app.text.phrases import RELATION_WORDS, factor, number, percent, right_of_hundred, shortened
 
 BADGES = {
     DERIVED: '<span class="proposed">data-derived</span>',
@@ -175,38 +175,9 @@ def _step(steps: list[Advice]) -> str:
 
 # ---- bounds ----------------------------------------------------------------------------------------------------------
 
-ENDS = {"upper": "upper bound", "lower": "lower bound"}
-# of accuracies that the noise of the runs tells apart
-LEAST = 0.002
 # of columns whose bounds in study runs are shown
 SHOWN_BOUNDS = 6
 BEYOND = f"beyond ±{LARGEST:.0e}: state them yourself"
-
-
-def loss_words(loss: BoundLoss) -> str:
-    """Return what a bound costs, as HTML."""
-    stated, best = loss.accuracies[1.0], loss.accuracies[loss.best]
-    gain = float(best.mean() - stated.mean())
-    right = f"{percent(float(stated.mean()))} accuracy at ε = {loss.epsilon:g}"
-    name = f"{escape(loss.column)}: the {ENDS[loss.end]}"
-    # two standard errors of the difference: the runs of both have the same random numbers
-    if gain < LEAST or gain <= 2 * float((best - stated).std(ddof=1)) / compute.DRAWS**0.5:
-        return f"<p>{name} as stated gives {right}. No other width is clearly better.</p>"
-    which = "wide" if loss.best < 1 else "narrow"
-    better = f"{loss.bounds[loss.best]:.4g} would add <b>{points(gain)}</b>"
-    return f"<p>{name} as stated gives {right}. It is <b>too {which}</b>: {better}.</p>"
-
-
-def table_words(drawn: dict[str, Any], epsilon: float) -> str:
-    """Return how far a published table is from the true one, as HTML."""
-    apart = compute.distance(drawn)
-    worst = max(apart, key=lambda name: apart[name])
-    hidden = drawn["n_columns"] - len(drawn["kept"])
-    noise = f" {hidden} columns contain noise only (grey)." if hidden else ""
-    return (
-        f"<p>Synthetic table at ε = {epsilon:g} (filled) and your table (outline). <b>{escape(worst)}</b> differs "
-        f"most: by {percent(apart[worst])} of the records.{noise}</p>"
-    )
 
 
 def bounds_preview(frame: pd.DataFrame, names: list[str], epsilon: float) -> str:
@@ -259,7 +230,7 @@ def paid_words(paid: Mapping[str, PrivateBounds], names: list[str], epsilon: flo
 
 # ---- a release -------------------------------------------------------------------------------------------------------
 
-PART_TITLES = {part: part.capitalize() for part in compute.PARTS}
+PART_TITLES = {part: part.capitalize() for part in compute.START}
 # white is read on each of them (at least 4.9 to 1), and each is seen on a light and on a dark page (at least 3 to 1)
 COLOURS = {"selection": "#0b6fb8", "training": "#8a4bc0", "evaluation": "#b45309", "publishing": "#0f766e"}
 # errors of these classes are about what a person asked for, and never hold a value from the data
@@ -280,18 +251,16 @@ MEASURES = {
 }
 
 
-def budget_bar(epsilon: float, shares: Mapping[str, float], locked: Collection[str], buys: Mapping[str, str]) -> str:
-    """Return the bar of one ε as HTML, and what each part has of it and buys with that."""
+def budget_bar(epsilon: float, shares: Mapping[str, float]) -> str:
+    """Return the bar of one ε as HTML, and the share of each part."""
     parts = items = ""
     for part, share in shares.items():
         title, colour = PART_TITLES[part], COLOURS[part]
         parts += f'<span style="width:{100 * share:.3f}%;background:{colour}"><b>{title}</b></span>'
         has = f"<b>{number(epsilon * share)}</b>" if share else "left out"
-        lock, bought = " (locked)" if part in locked else "", f": {buys[part]}" if part in buys else ""
-        items += f'<li style="--part:{colour}">{title} {has}{lock}{bought}</li>'
-    for_whom = "<p>Estimates from your exact records. Do not publish them.</p>" if buys else ""
+        items += f'<li style="--part:{colour}">{title} {has}</li>'
     listed = f'<ul aria-label="Parts of ε = {epsilon:g}">{items}</ul>'
-    return f'<div class="bar" aria-hidden="true">{parts}</div>{listed}{for_whom}'
+    return f'<div class="bar" aria-hidden="true">{parts}</div>{listed}<p>The sliders weigh the parts of ε.</p>'
 
 
 def forecast_html(forecast: Forecast) -> str:
@@ -402,8 +371,8 @@ def evaluation(measures: pd.DataFrame) -> str:
 # ---- the rows of the table of facts ----------------------------------------------------------------------------------
 
 LABEL = "label"
-# how a fact is known; a person chooses among the others
-PROPOSED, BY_NAME, STATED = "proposed", "name", ("stated", "code")
+# how a fact is known, as a person says it
+PROPOSED, STATED = "proposed", "stated"
 OF_TABLE_TITLES = {"n_lower": "Records, at least", "row_bound": "Ones per record, at most", "format": "File format"}
 # the cell of the table that an error of the schema names first
 CELLS = {"bounds": "upper", "whole": "upper", "lower": "lower", "upper": "upper", "missing": "missing"}
@@ -470,7 +439,7 @@ class Rows:
     def _fact(self, column: str, fact: str, value: str, error: str = "") -> dict[str, Any]:
         source = self.draft.source(column, fact)
         # a fact that was read off the data can be called proposed again
-        first = source if source in (BY_NAME, PAID) else PROPOSED if self.draft.was_read_off(column, fact) else ""
+        first = source if source in (NAMED, PAID) else PROPOSED if self.draft.was_read_off(column, fact) else ""
         return {"fact": fact, "value": value, "source": source, "first": first, "error": error}
 
     def _fault_of_table(self, fact: str) -> str:
@@ -511,7 +480,7 @@ class Rows:
             return
         if isinstance(source := message.get("source"), str):
             facts = OF_KIND[self.draft.columns[name].kind] if name else (LABEL, "classes", *OF_TABLE_TITLES)
-            if source in (PROPOSED, *STATED) and fact in facts:
+            if source in (PROPOSED, STATED) and fact in facts:
                 self.draft.say_source(name, fact, source)
         elif isinstance(value := message.get("value"), str):
             self._say_value(name, fact, value[:LONGEST_LIST])
@@ -526,7 +495,7 @@ class Rows:
                 draft.say_records(int(typed) if isinstance(typed, float) and typed.is_integer() else typed)
         elif fact == "kind" and value == LABEL:
             draft.say_label(name)
-            draft.say_source("", LABEL, "stated")
+            draft.say_source("", LABEL, STATED)
         elif fact == "kind" and value in OF_KIND:
             draft.say(name, kind=value)
         elif fact in ("lower", "upper"):

@@ -1,10 +1,9 @@
 """Compute the accuracy of private classifiers: plain functions of plain values, for the server and its workers."""
 
-import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,23 +24,8 @@ from dpml.classifiers.linear import (
     release_weights,
     squared_norm_bound,
 )
-from dpml.classifiers.linear.functional import (
-    TaylorCoefficients,
-    polynomial_minimisers,
-    release_coefficients,
-    taylor_coefficients,
-)
 from dpml.classifiers.linear_classifier import HUBER, LinearClassifier, default_linear_method, default_norm
 from dpml.classifiers.linear_models import LinearModels
-from dpml.classifiers.local_search.estimators import (
-    FIRST_STEP,
-    PrivGene,
-    Records,
-    default_decay,
-    default_iterations,
-    release_genetic_search,
-    release_local_search,
-)
 from dpml.classifiers.naive_bayes.as_published import vaidya_cost
 from dpml.classifiers.naive_bayes.bernoulli import models_from_published, published_threshold
 from dpml.counts import release_published
@@ -50,12 +34,12 @@ from dpml.encoding import cut_rows, unit_scale
 from dpml.registry import method as registered
 from dpml.registry import of_family, standing
 from dpml.schema import Schema
-from dpml.studies import NeededEpsilon, best_needed, frontier, standings
+from dpml.studies import standings
 from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_private_nb
 from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml.sweep import standard_study
 from dpml_app.data import default_study
-from dpml_app.data.default_study import DRAWS, default_needed, default_runs, non_private
+from dpml_app.data.default_study import DRAWS, default_runs, non_private
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
@@ -85,28 +69,17 @@ class TrainFacts(DatasetFacts):
 # ---- Methods -------------------------------------------------------------------------------------------------------
 
 
-PEERS_FILE = Path(__file__).parent / "shipped" / "peers.json"
-
-
-@cache
-def peers() -> dict[str, dict[str, Any]]:
-    """Return what ships of each peer."""
-    read: dict[str, dict[str, Any]] = json.loads(PEERS_FILE.read_text(encoding="utf-8"))["peers"]
-    return read
-
-
 @dataclass(frozen=True)
 class Method:
     """A classifier on this page.
 
     `entry` is that of the registry. `options` are the page's settings that it depends on. `most_draws`: it is trained
-    anew for each draw, which is slow, so there are that many at most. `most_columns`: with more it is not trained here.
+    anew for each draw, which is slow, so there are that many at most.
     """
 
     entry: registry.Method
     options: tuple[str, ...] = ()
     most_draws: int | None = None
-    most_columns: int | None = None
 
     @property
     def title(self) -> str:
@@ -124,19 +97,14 @@ class Method:
         return self.entry.group if self.entry.key in CHOSEN else "begin"
 
     @cached_property
-    def recorded(self) -> bool:
-        """Whether its results ship, and it is not trained here at all."""
-        return not self.entry.target
-
-    @cached_property
     def claim_holds(self) -> bool:
         """Whether the ε that it states is the ε that it pays, on every table."""
-        return self.recorded or standing(self.entry.key).holds
+        return standing(self.entry.key).holds
 
     @cached_property
     def pure(self) -> bool:
         """Whether it needs no δ."""
-        return not (peers()[self.entry.key]["delta"] if self.recorded else standing(self.entry.key).delta)
+        return not standing(self.entry.key).delta
 
     @property
     def anew(self) -> bool:
@@ -148,38 +116,31 @@ class Method:
         return draws if self.most_draws is None else min(draws, self.most_draws)
 
 
-MOMENTS = ("train_likelihood",)
-SMOOTH = ("train_noise", "train_trim", *MOMENTS)
+SMOOTH = ("train_noise", "train_trim")
 LAMBDA = ("train_lambda",)
 ANEW: dict[str, Any] = {"options": LAMBDA, "most_draws": 20}
 # of methods with settings or limits of their own on this page, by family
 CHOSEN: dict[str, dict[str, Any]] = {
-    "binned": {"options": ("train_bins",)},
+    "binned": {},
     "row-bounded": {},
-    "global": {"options": MOMENTS},
+    "global": {},
     "smooth": {"options": SMOOTH},
     "bun-steinke": {"options": SMOOTH},
     "algorithm-1": {"options": ("threshold_percentile",)},
     "partitioned": {"options": ("threshold_percentile",)},
-    "vaidya": {"options": ("train_likelihood",)},
-    "published": {"options": ("train_trim", "train_likelihood")},
+    "vaidya": {},
+    "published": {"options": ("train_trim",)},
     # linear models on the binary columns
     "rule": {"most_draws": 20},
     "l1": ANEW,
     "objective": ANEW,
     "output": {"options": LAMBDA},
-    "functional": {"options": (*LAMBDA, "train_functional"), "most_columns": 400},
     "svm": ANEW,
-    "local": {"most_draws": 20},
-    # measured: a second for each draw on 20,000 records
-    "genetic": {"most_draws": 5, "most_columns": 400},
     "descent": {"options": LAMBDA, "most_draws": 10},
 }
 # a (ε, δ) method is a reference: a δ is a promise that may fail
 DELTA = standing("descent").delta
 SAID = f"{DELTA:.0e}".replace("e-0", "e-")
-# normal noise of smooth sensitivity, (ε, δ)-private: Zafarani and Clifton 2021, section 7.2; n is the public bound
-SMOOTH_DELTAS = {"gaussian-1": "δ = 1/n", "gaussian-2": "δ = 1/n²"}
 
 
 def _of_group(group: str) -> dict[str, Method]:
@@ -188,12 +149,11 @@ def _of_group(group: str) -> dict[str, Method]:
 
 
 METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
-# shown whatever the family: the default classifier, peers, whose results are recorded and not made here, and
-# methods that were registered by others, which their study measures
+# shown whatever the family: the default classifier, and others that their study measures
 DEFAULTS = {
-    each.key: Method(each, most_draws=(DRAWS if each.key == "auto" else 20) if each.target else None)
+    each.key: Method(each, most_draws=DRAWS if each.key == "auto" else 20)
     for each in registry.of_family("classifier")
-    if each.key not in CHOSEN and (each.study or not each.target)
+    if each.key not in CHOSEN and each.study
 }
 EVERY = {**METHODS, **LINEAR, **DEFAULTS}
 FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
@@ -201,7 +161,7 @@ FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Bo
 
 def private(method: str, facts: TrainFacts) -> bool:
     """Return whether some ε holds for a method on such a table; that of Vaidya et al. is larger than the stated one."""
-    return EVERY[method].recorded or _private(method, bool(facts.numeric))
+    return _private(method, bool(facts.numeric))
 
 
 @cache
@@ -213,16 +173,14 @@ def why_not(method: str, facts: TrainFacts) -> str:
     """Return why a method is not drawn on a data set, or nothing.
 
     >>> from types import SimpleNamespace
-    >>> why_not("smooth", SimpleNamespace(table=True, numeric=0, binary_columns=["a"]))
+    >>> why_not("smooth", SimpleNamespace(table=True, numeric=0))
     'Smooth sensitivity (same as global sensitivity without numeric features)'
     """
-    what, columns = EVERY[method], len(facts.binary_columns)
+    what = EVERY[method]
     if what.entry.table and not facts.table:
         return f"{what.title} (needs a table)"
     if what.entry.numbers and not facts.numeric:
         return f"{what.title} (same as global sensitivity without numeric features)"
-    if what.most_columns is not None and columns > what.most_columns:
-        return f"{what.title} (at most {what.most_columns:,} columns, not {columns:,})"
     return ""
 
 
@@ -230,14 +188,7 @@ def why_not(method: str, facts: TrainFacts) -> str:
 
 
 NOISES = {name: registered(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}
-NOISES |= {name: f"Gaussian, {delta}" for name, delta in SMOOTH_DELTAS.items()}
-LIKELIHOODS = {"truncated-normal": "Truncated normal", "gaussian": "Normal"}
 MEASURES = {"accuracy": "Accuracy", "auc": "AUC"}
-FUNCTIONAL = {
-    "exact": "Exact (FMsens3)",
-    "improved": "Improved (FMsens2)",
-    "original": "Original (FMsens1)",
-}
 # λ of the sum of the losses; 0 stands for the library's public rule
 TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
 RULE = 0.0
@@ -256,7 +207,7 @@ class TrainValues(DatasetValues):
 
     threshold_percentile: int
     draws: int
-    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and other libraries", MultiSelect)
+    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and other methods", MultiSelect)
     train_methods: tuple[str, ...] = choice(
         ["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         _marked(METHODS),
@@ -268,13 +219,9 @@ class TrainValues(DatasetValues):
         ["rule", "l1", "objective", "output"], _marked(LINEAR), "Linear models", MultiSelect
     )
     train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ of linear models")
-    train_functional: str = choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
     train_measure: str = choice("accuracy", MEASURES, "Metric")
-    train_wanted: float = number(85.0, (50.0, 100.0), "Target accuracy (%)", 0.5)
     train_noise: str = choice("cauchy", NOISES, "Noise for smooth sensitivity")
     train_trim: int = number(0, (0, 50), "Values trimmed at each end")
-    train_likelihood: str = choice("truncated-normal", LIKELIHOODS, "Distribution of a number within a class")
-    train_bins: int = number(0, (0, 64), "Bins per numeric feature")
 
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:
@@ -353,22 +300,8 @@ def nb_study(name: str, method: str, relation: str) -> Any:
     return EVERY[method].entry.study_of(dataset(name), relation=relation)
 
 
-def study_settings(options: tuple, schema: Schema) -> dict[str, Any]:
-    """Return the page's options of a method under the library's names; 0 stands for the library's public rule.
-
-    δ is 1/n or 1/n² for the schema's public bound on the number of records, n.
-    """
-    values = dict(options)
-    noise, _, power = values.get("train_noise", "").partition("gaussian-")
-    given = {
-        "noise": "gaussian" if power else noise or None,
-        "delta": schema.n_lower ** -int(power) if power else None,
-        "trim": values.get("train_trim") or None,
-        "likelihood": values.get("train_likelihood"),
-        "n_bins": max(values["train_bins"], 2) if values.get("train_bins") else None,
-        "threshold_percentile": values.get("threshold_percentile"),
-    }
-    return {name: value for name, value in given.items() if value is not None}
+# options of the page under the library's names, where they differ
+OF_LIBRARY = {"train_noise": "noise", "train_trim": "trim"}
 
 
 def nb_silenced(
@@ -420,12 +353,6 @@ FORMS: dict[str, tuple[str, str, Any]] = {
     for each in of_family("classifier", "linear")
     if "method" in each.options
 }
-# of the library's estimator
-GENETIC: dict[str, Any] = {name: getattr(PrivGene(1.0), name) for name in ("n_candidates", "n_selected")}
-SEARCHES: dict[str, tuple[Callable, dict[str, Any]]] = {
-    "local": (release_local_search, {}),
-    "genetic": (release_genetic_search, GENETIC),
-}
 
 
 @dataclass(frozen=True)
@@ -453,11 +380,6 @@ class Scaled:
         """The most coordinates of a record that are not 0."""
         return self.bound + 1
 
-    @property
-    def dimension(self) -> int:
-        """The number of weights, the intercept's included."""
-        return self.X.shape[1]
-
 
 @kept(2)
 def scaled(name: str) -> Scaled:
@@ -468,26 +390,11 @@ def scaled(name: str) -> Scaled:
     return Scaled(unit_scale(cut, bound), data.y_train, data.schema, bound)
 
 
-@kept(2)
-def searched(name: str) -> list[Records]:
-    """Return the records as the local searches take them, for each classifier."""
-    table, X = scaled(name), dataset(name).X_train
-    most = min(X.shape[1], table.schema.row_bound or X.shape[1])
-    return [Records(X, signs, n_ones=most) for signs in table.signs]
-
-
 @kept(256)
 def exact_weights(name: str, reg_lambda: float) -> FloatArray:
     """Return the weights without noise, shape (K, D')."""
     table = scaled(name)
     return np.array([minimiser(table.X, signs, reg_lambda) for signs in table.signs])
-
-
-@kept(2)
-def exact_coefficients(name: str) -> TaylorCoefficients:
-    """Return the coefficients of the functional mechanism's polynomial."""
-    table = scaled(name)
-    return taylor_coefficients(table.X, table.codes, table.schema.n_classes, n_nonzero=table.nonzero)
 
 
 def exact_models(name: str, reg_lambda: float) -> LinearModels:
@@ -526,7 +433,7 @@ def form_of(name: str, method: str) -> tuple[str, str, Any]:
     return FORMS[method]
 
 
-def public_lambda(name: str, method: str, epsilon: float, relation: str, sensitivity: str = "exact") -> float:
+def public_lambda(name: str, method: str, epsilon: float, relation: str) -> float:
     """Return the λ that the library's public rule takes for a method; it does not look at the records.
 
     All λ here are of the sum of the losses over records in the L2 unit ball. For noise in L1 the library scales records
@@ -535,13 +442,12 @@ def public_lambda(name: str, method: str, epsilon: float, relation: str, sensiti
     table, (of_library, norm, _loss) = scaled(name), form_of(name, method)
     value = default_reg_lambda(
         epsilon,
-        table.dimension,
+        table.X.shape[1],
         method=of_library,
         delta=DELTA,
         relation=relation,
         norm=norm,
         n_classes=table.schema.n_classes,
-        sensitivity=sensitivity,
         n_nonzero=table.nonzero,
     )
     return value * table.nonzero if norm == "l1" else value
@@ -562,16 +468,9 @@ def released(
         options = {"train_lambda": RULE}
     table, rng = scaled(name), np.random.default_rng(seed)
     shared: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
-    if method in SEARCHES:
-        return _search(name, method, epsilon, **shared)
-    sensitivity = options.get("train_functional", "exact")
     reg_lambda = options["train_lambda"]
     if reg_lambda == RULE:
-        reg_lambda = public_lambda(name, method, epsilon, relation, sensitivity)
-    if method == "functional":
-        kind: dict[str, Any] = {"sensitivity": sensitivity, "n_nonzero": table.nonzero}
-        noisy = release_coefficients(exact_coefficients(name), epsilon, **kind, **shared)
-        return linear_models(polynomial_minimisers(noisy, reg_lambda), table.bound)
+        reg_lambda = public_lambda(name, method, epsilon, relation)
     if method == "output":
         each = epsilon / len(table.positives)  # one record is in the training of all of them
         exact = exact_weights(name, reg_lambda)
@@ -611,17 +510,6 @@ def _naive_bayes(name: str, epsilon: float, relation: str, draws: int, rng: np.r
         scores.append(score[:, None] if score.ndim == 1 else score)
     of_zeros, of_units = np.array(scores)[:, :1], np.array(scores)[:, 1:]
     return LinearModels((of_units - of_zeros).transpose(0, 2, 1), of_zeros[:, 0])
-
-
-def _search(name: str, method: str, epsilon: float, **shared: Any) -> LinearModels:
-    release, options = SEARCHES[method]
-    sides, schema = searched(name), scaled(name).schema
-    each = epsilon / len(sides)
-    rule: dict[str, Any] = {"relation": shared["relation"], "n_selected": options.get("n_selected", 1)}
-    T = default_iterations(each, schema.n_lower, sides[0].dimension, **rule)
-    plan: dict[str, Any] = {"n_iterations": T, "step": FIRST_STEP, "decay": default_decay(T)}
-    theta = np.stack([release(records, each, **plan, **options, **shared) for records in sides], axis=1)
-    return LinearModels(theta[..., :-1], theta[..., -1])
 
 
 def lambda_without_noise(name: str, reg_lambda: float) -> dict[str, FloatArray]:
@@ -667,7 +555,8 @@ def measure(
         models = released(name, method, relation, epsilon, dict(options), LINEAR[method].draws(draws), seed)
         areas = {"auc": models.auc(data.X_test, data.y_test)} if auc else {}
         return {"accuracy": models.accuracy(data.X_test, data.y_test), **areas}
-    settings: dict[str, Any] = study_settings(options, dataset(name).schema)
+    # 0 stands for the library's public rule
+    settings: dict[str, Any] = {OF_LIBRARY.get(option, option): value for option, value in options if value}
     if method == "auto":
         settings["grids"] = min(GRIDS, draws)
     if auc:
@@ -675,42 +564,6 @@ def measure(
         settings["auc"] = True
     study = nb_study(name, method, relation)
     return study(epsilon, draws=draws, rng=np.random.default_rng(seed), **settings)
-
-
-# ---- Other libraries -----------------------------------------------------------------------------------------------
-
-
-RELATION_WORDS = {"add-remove": "adding or removing a record", "replace-one": "replacing a record"}
-
-
-def peer_rows(method: str, name: str) -> list[dict[str, Any]]:
-    """Return a peer's rows on a data set, one for each ε."""
-    return [row for row in peers()[method]["rows"] if row["set"] == name]
-
-
-def peer_refusal(method: str, name: str, relation: str) -> str:
-    """Return why a peer is not drawn, or nothing.
-
-    >>> peer_refusal("peer-descent", "xwindows", "add-remove")
-    'DP-SGD, logistic regression (not precomputed for this data set)'
-    """
-    title, of = EVERY[method].title, peers()[method]["relation"]
-    if not peer_rows(method, name):
-        return f"{title} (not precomputed for this data set)"
-    if relation != of:
-        return f"{title} (its ε is for {RELATION_WORDS[of]})"
-    return ""
-
-
-def peer_tasks(method: str, name: str) -> dict[float, Task]:
-    """Return the tasks of a peer's results, by recorded ε."""
-    return {row["epsilon"]: Task(peer_measure, (name, method, row["epsilon"])) for row in peer_rows(method, name)}
-
-
-def peer_measure(name: str, method: str, epsilon: float) -> dict[str, np.ndarray]:
-    """Return the recorded accuracies of shape (draws,), and the areas under the ROC curve of two classes."""
-    (row,) = (row for row in peer_rows(method, name) if row["epsilon"] == epsilon)
-    return {measure: np.array(row[measure]) for measure in ("accuracy", "auc") if measure in row}
 
 
 # ---- Methods that are shown -----------------------------------------------------------------------------------------
@@ -731,22 +584,7 @@ class Row:
 
 def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
     """Return the chosen methods, of the families that are shown, that the data set allows."""
-    return _allowed(asked(values), values.relation, facts)
-
-
-@lru_cache(16)  # of some data sets, for each card asks for it several times an answer
-def _allowed(methods: tuple[str, ...], relation: str, facts: TrainFacts) -> tuple[str, ...]:
-    return tuple(m for m in methods if not left_out(m, relation, facts))
-
-
-def trained_methods(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
-    """Return the chosen methods that are trained here, and not recorded."""
-    return _trained_methods(chosen(values, facts))
-
-
-@lru_cache(16)
-def _trained_methods(methods: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(m for m in methods if not EVERY[m].recorded)
+    return tuple(m for m in asked(values) if not why_not(m, facts))
 
 
 def asked(values: TrainValues) -> tuple[str, ...]:
@@ -754,13 +592,6 @@ def asked(values: TrainValues) -> tuple[str, ...]:
     shown = values.families
     both = (m for m in (*values.train_methods, *values.train_linear) if EVERY[m].family in shown)
     return (*values.train_begin, *both)
-
-
-def left_out(method: str, relation: str, facts: TrainFacts) -> str:
-    """Return why a method is not drawn at these settings, or nothing."""
-    if EVERY[method].recorded:
-        return peer_refusal(method, facts.name, relation)
-    return why_not(method, facts)
 
 
 def nearest(steps: Sequence[float], epsilon: float) -> float:
@@ -788,7 +619,7 @@ def none_left(values: TrainValues, facts: TrainFacts) -> str:
     """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
     if chosen(values, facts):
         return ""
-    return " ".join(f"{left_out(m, values.relation, facts)}." for m in asked(values))
+    return " ".join(f"{why_not(m, facts)}." for m in asked(values))
 
 
 # ---- Shipped results -----------------------------------------------------------------------------------------------
@@ -877,43 +708,23 @@ def setting_of(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{symbol} = {value:g}" for symbol, value in own.items() if value is not None and value == value)
 
 
-@kept(2)
-def _standard_table(name: str) -> pd.DataFrame:
-    return standard_study(name).table
+def map_cells(name: str) -> dict[str, list[Any]]:
+    """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose.
 
-
-def _with_default(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    """Name the method and setting of each row; give the default classifier the accuracy that all pages show."""
-    named = []
+    `good`: how many of the `candidates` at the ε are as good as the best. The default classifier has the accuracy that
+    all pages show.
+    """
+    rows = standings(standard_study(name).table).to_dict("records")
     for row in rows:
-        own: dict[str, Any] = {"method": method_of(row), "setting": setting_of(row)}
+        row |= {"method": method_of(row), "setting": setting_of(row)}
         if row["study"] == "auto":
             task = Task(default_runs, (name, MAPPED_RELATION, row["epsilon"], default_study.SEED))
             runs = default_study.result_of(task)["accuracy"]
-            own |= {"mean": float(runs.mean()), "se": float(runs.std(ddof=1) / np.sqrt(len(runs)))}
-        named.append({**row, **own})
-    return named
-
-
-def map_cells(name: str) -> dict[str, list[Any]]:
-    """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose."""
-    found = standings(_standard_table(name))
-    standing = pd.DataFrame(_with_default(found.to_dict("records"), name), index=found.index)
-    chosen = standing.loc[standing.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
-    order = {method: place for place, method in enumerate(MAPPED_METHODS.values())}
-    chosen = chosen.assign(place=chosen["method"].map(order)).sort_values(["epsilon", "place"])
-    columns = ("epsilon", "method", "setting", "mean", "se", "behind", "behind_se", "best", "equal")
-    return {column: chosen[column].tolist() for column in columns}
-
-
-def best_by_epsilon(name: str) -> list[dict[str, Any]]:
-    """Return what is best at each ε, with how sure that is, a row for each."""
-    return _with_default(frontier(_standard_table(name), rng=np.random.default_rng(0)).to_dict("records"), name)
-
-
-def needed_by_best(name: str, target: float) -> tuple[NeededEpsilon, str]:
-    """Return which ε the best needs to reach an accuracy, and which method that is."""
-    [row] = best_needed(_standard_table(name), target).to_dict("records")
-    if row["study"] == "auto":
-        return default_needed(name, target), method_of(row)
-    return NeededEpsilon(row["epsilon"], row["low"], row["high"]), method_of(row)
+            row |= {"mean": float(runs.mean()), "se": float(runs.std(ddof=1) / np.sqrt(len(runs)))}
+    found, order = pd.DataFrame(rows), list(MAPPED_METHODS.values())
+    equal = found.groupby("epsilon")["equal"]
+    found = found.assign(good=equal.transform("sum"), candidates=equal.transform("size"))
+    found = found.loc[found.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
+    cells = found.iloc[np.lexsort([found["method"].map(order.index), found["epsilon"]])]
+    columns = ("epsilon", "method", "setting", "mean", "se", "behind", "best", "equal", "good", "candidates")
+    return {column: cells[column].tolist() for column in columns}

@@ -9,7 +9,6 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import (
     ColorBar,
-    CustomJS,
     FactorRange,
     LinearColorMapper,
     NumeralTickFormatter,
@@ -22,8 +21,6 @@ from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, Number, ResultKe
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.drawing.band import spread
 from dpml_app.drawing.figure import (
-    FONT,
-    LAYOUT,
     Figure,
     across,
     edges,
@@ -33,11 +30,9 @@ from dpml_app.drawing.figure import (
     hover,
     new_figure,
     over_epsilon,
-    run_script,
-    script,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, mark
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import (
     BLUE,
     HERE,
@@ -59,45 +54,40 @@ from dpml_app.pages.train.compute import (
     PERCENTILES,
     RULE,
     SAID,
-    SMOOTH_DELTAS,
     Row,
     TrainFacts,
     TrainValues,
     asked,
-    best_by_epsilon,
     chosen,
     lambda_without_noise,
-    left_out,
     levels,
     map_cells,
     measured,
     nb_silenced,
     nearest,
-    needed_by_best,
     nothing_to_compare,
-    peer_tasks,
     private,
     public_lambda,
     rule_takes,
     shipped_facts,
     shipped_results,
-    trained_methods,
     true_epsilon,
+    why_not,
     without_privacy,
 )
-from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws, needed_in_words, peer_words
+from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.text.phrases import interval, percent, points
+from dpml_app.text.phrases import interval, percent
 from dpml_app.views.curve import curve_figure, curve_table
 from dpml_app.views.frame import Axis
 from dpml_app.views.rendered import Table
 
 
-def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[str, Style]:
+def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
     """Return how methods look on such a table; the label says so if their claim does not hold, or needs a δ."""
     by_name = {}
     for name in names:
-        style, note = style_with_delta(name, noise), ""
+        style, note = style_with_delta(name), ""
         if not private(name, facts):
             note = ", not private"
         elif not EVERY[name].claim_holds:
@@ -106,159 +96,92 @@ def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[s
     return by_name
 
 
-def style_with_delta(name: str, noise: str = "") -> Style:
-    """Return how a method looks; the label says so if it needs a δ, with this noise of smooth sensitivity."""
-    style, delta = EVERY[name].look, "" if EVERY[name].pure else f"δ = {SAID}"
-    if "train_noise" in EVERY[name].options:
-        delta = SMOOTH_DELTAS.get(noise, "")
-    return replace(style, label=f"{style.label}, needs {delta}") if delta else style
+def style_with_delta(name: str) -> Style:
+    """Return how a method looks; the label says so if it needs a δ."""
+    style = EVERY[name].look
+    return style if EVERY[name].pure else replace(style, label=f"{style.label}, needs δ = {SAID}")
 
 
 # ---- Methods at the chosen ε ---------------------------------------------------------------------------------------
 
 
-# room for the shares beside the rows, and for the names until the browser has measured them
-LEFT, RIGHT = 190, 96
-# of an axis: the first of these steps of which it has at least six
-STEPS = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
-# so far does an interval, or a guess, make the axis longer than what is compared, at either end
+# so far does an interval make the axis longer than what is compared, at either end
 MOST_BEYOND = 0.25
-# the name of the method in the ink of the page
+# pixels of a row, with its name above its bar, and of axis and legend
+ROW_HEIGHT, FRAME = 46, 120
+# the name of a method in the ink of the page
 INK = ("#16202c", "#e6e8ea")
 
 
-def fitted(rows: Sequence[Row], guess: float) -> tuple[float, float]:
-    """Return the ends of the axis: all means and levels, and a little more for intervals and a guess.
+def fitted(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return the ends of the axis: all means and levels, and a little more for intervals.
 
-    >>> [round(end, 2) for end in fitted([Row(Style("a", "", ""), 0.8, 0.3, 0.82, 0.85)], 0.5)]
-    [0.78, 0.86]
+    >>> [round(end, 2) for end in fitted([Row(Style("a", "", ""), 0.8, 0.3, 0.9, 0.84)])]
+    [0.79, 0.85]
     """
     compared = [value for row in rows for value in (row.mean, row.without) if value is not None]
     low, high = min(compared), max(compared)
     beyond = max(MOST_BEYOND * (high - low), 0.005)
-    low = max(min(low, guess, *(row.low for row in rows)), low - beyond)
-    high = min(max(high, *(row.high for row in rows)), high + beyond)
-    step = next((step for step in STEPS if high - low >= 6 * step), STEPS[-1])
-    # what lies on a tick is not cut
-    return math.floor(low / step - 0.2) * step, min(math.ceil(high / step + 0.2) * step, 1 + step / 2)
+    least, most = min(low, *(row.low for row in rows)), max(high, *(row.high for row in rows))
+    return max(least - 0.005, low - beyond), min(most + 0.005, high + beyond)
 
 
 class MethodsFigure(Figure):
     """Of each method its mean, the bar that holds 90 % of its runs, and its own level without privacy."""
 
-    computed = ("rows", "clipped", "words", "guess")
+    computed = ("rows",)
 
     def __init__(self) -> None:
-        self.plot = p = new_figure(
-            "train-methods",
-            x_range=(0.7, 0.9),
-            y_range=(1, -1),
-            x_axis_location="above",
-            min_border_left=LEFT,
-            min_border_right=RIGHT,
-        )
-        # Bokeh 3.9 does not clear the first column of pixels, where a name was painted before there was room for it
-        p.styles = {"clip-path": "inset(0 0 0 1px)"}
-        # the names stand at the ends of the axis, which therefore stays
+        self.plot = p = new_figure("train-methods", x_range=(0.7, 0.9), y_range=(1, -1), x_axis_location="above")
+        # the names begin at the start of the axis, which therefore stays
         p.toolbar.tools = [tool for tool in p.tools if isinstance(tool, SaveTool)]
         p.xaxis.update(formatter=NumeralTickFormatter(format="0.[0]%"), axis_line_color=None)
-        p.yaxis.visible = False
-        p.ygrid.visible = False
-        columns = ("method", "mean", "low", "high", "without", "shown", "y", "color", "marker", "alpha")
-        self.rows = rows = empty_source(
-            "train-methods-rows", *columns, "broken", "start", "end", "from", "to", "top", "bottom"
-        )
-        self.clipped = empty_source("train-methods-clipped", "x", "y", "text", "color", "angle", "side", "off")
-        self.words = empty_source("train-methods-words", "x", "y", "text", "side", "off", "down", "base", "role")
-        self.guess = empty_source("train-methods-guess", "guess", "top", "bottom")
-        self.strikes = empty_source("train-methods-strikes", "x0", "x1", "y")
-        for source in (self.clipped, self.words, self.strikes):
-            source.tags = [LAYOUT]
-        grey: Any = {"line_color": REFERENCE}
-        p.segment("guess", "bottom", "guess", "top", source=self.guess, line_dash="dotted", line_width=2.5, **grey)
+        p.yaxis.visible = p.ygrid.visible = False
+        columns = ("method", "mean", "low", "high", "without", "shown", "color", "marker", "alpha", "y", "start")
+        self.rows = rows = empty_source("train-methods-rows", *columns)
+        self.guess = across(p, "height", line_dash="dotted", line_width=2.5)
         paint: Any = {"fill_color": "color", "line_color": "color", "line_alpha": "alpha", "source": rows}
-        bars = p.hbar("y", left="from", right="to", height=0.36, fill_alpha=0.3, line_width=1.5, **paint)
-        levels = p.segment("without", "bottom", "without", "top", source=rows, line_width=4, **grey)
+        bars = p.hbar("y", left="low", right="high", height=0.25, fill_alpha=0.3, line_width=1.5, **paint)
+        tick: Any = {"marker": "dash", "angle": math.pi / 2, "line_color": REFERENCE, "line_width": 4}
+        levels = p.scatter("without", "y", source=rows, size=18, **tick)
         dots = p.scatter("mean", "y", marker="marker", size=12, line_width=2, fill_alpha="alpha", **paint)
-        look: Any = {"source": self.clipped, "color": "color", "level": OVERLAY}
-        p.scatter("x", "y", marker="triangle", size=11, angle="angle", **look)
-        small: Any = {"text_font_size": "13px", "text_align": "side", "x_offset": "off"}
-        numbers = write(p, "x", "y", "text", source=self.clipped, text_baseline="middle", y_offset=1, **small)
-        large: Any = {"source": rows, "text_font_size": "15px", "text_baseline": "middle", "level": OVERLAY}
-        names = write(p, "start", "y", "method", text_align="right", x_offset=-12, **large)
-        shares = write(p, "end", "y", "shown", text_align="left", x_offset=12, text_font_style="bold", **large)
-        p.segment("x0", "y", "x1", "y", source=self.strikes, line_width=1.5, level=OVERLAY, **grey)
-        for written in (names, shares, numbers):
-            written.glyph.text_color = INK[0]
-            follow_ground(p, written.glyph, "text_color", *INK)
-        small |= {"text_baseline": "base", "y_offset": "down", "color": REFERENCE, "level": OVERLAY}
-        write(p, "x", "y", "text", source=self.words, **small)
+        large: Any = {"text_font_size": "15px", "text_baseline": "bottom", "x_offset": 2, "y_offset": -9}
+        names = write(p, "start", "y", "shown", source=rows, level=OVERLAY, **large)
+        names.glyph.text_color = INK[0]
+        follow_ground(p, names.glyph, "text_color", *INK)
+        legend = PlotLegend(p, location=(0, 0))  # there is no axis at its left
+        legend.add("mean", [mark("circle", REFERENCE)])
+        legend.add("90% of runs", [area(REFERENCE, 0.3)])
+        legend.add("without noise", [mark(color=REFERENCE, size=14, **tick)])
+        legend.add("majority-class baseline", [stroke(REFERENCE, "dotted")])
         tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
-        tips += [("without noise", "@without{0.0%}"), ("actual ε", "@broken")]
-        hover(p, [bars, dots, levels], *tips, point_policy="follow_mouse")
-        arguments = {
-            "plot": p,
-            "rows": rows,
-            "words": self.words,
-            "strikes": self.strikes,
-            "names": names.glyph,
-            "shares": shares.glyph,
-            "font": FONT,
-            "right": RIGHT,
-        }
-        fit = run_script(script("pages/train/methods_figure.js"), arguments, rows)
-        for model, names in ((p, ("inner_width", "inner_height")), (p.x_range, ("start", "end"))):
-            for name in names:
-                model.js_on_change(name, fit)
+        hover(p, [bars, dots, levels], *tips, ("without noise", "@without{0.0%}"), point_policy="follow_mouse")
 
     def show(self, rows: Sequence[Row], guess: float) -> None:
         """Show the methods, best first; those with a true ε of their own stand below."""
         if not rows:
             self.clear()
             return
-        start, end = fitted(rows, guess)
-        if (self.plot.x_range.start, self.plot.x_range.end) != (start, end):
-            self.plot.x_range.update(start=start, end=end)
+        start, end = fitted(rows)
+        self.plot.x_range.update(start=start, end=end)
+        self.plot.y_range.start = len(rows) - 0.5
+        self.plot.min_height = ROW_HEIGHT * len(rows) + FRAME
+        self.guess.location = guess
         best_first = sorted(rows, key=lambda row: (bool(row.true_epsilon), -row.mean))
-        kept = sum(not row.true_epsilon for row in rows)
-        y = [place + (0.85 if row.true_epsilon else 0.0) for place, row in enumerate(best_first)]
-        top, bottom = -0.95, y[-1] + 0.85
-        if (self.plot.y_range.start, self.plot.y_range.end) != (bottom, top):
-            self.plot.y_range.update(start=bottom, end=top)
-        each = list(zip(best_first, y, strict=True))
-        self.rows.data = {
-            "method": [row.style.label for row in best_first],
-            "mean": [row.mean for row in best_first],
-            "low": [row.low for row in best_first],
-            "high": [row.high for row in best_first],
-            "without": [math.nan if row.without is None else row.without for row in best_first],
-            "shown": [f"actual ε: {row.true_epsilon}" if row.true_epsilon else percent(row.mean) for row in best_first],
-            "y": y,
-            "color": [row.style.color for row in best_first],
-            "marker": [row.style.marker for row in best_first],
-            "alpha": [STALE if row.stale else 1.0 for row in best_first],
-            "broken": [row.true_epsilon or "as claimed" for row in best_first],
-            "start": [start] * len(rows),
-            "end": [end] * len(rows),
-            "from": [max(row.low, start) for row in best_first],
-            "to": [min(row.high, end) for row in best_first],
-            "top": [at - 0.22 for at in y],
-            "bottom": [at + 0.22 for at in y],
-        }
-        cut = [(start, at, row.low, row, math.pi / 2, "left", 9) for row, at in each if row.low < start]
-        cut += [(end, at, row.high, row, -math.pi / 2, "right", -9) for row, at in each if row.high > end]
-        fill(self.clipped, [(x, at, f"to {percent(end)}", row.style.color, *look) for x, at, end, row, *look in cut])
-        inside = start <= guess <= end
-        fill(self.guess, [(guess, top, bottom)] * inside)
-        words: list[tuple[Any, ...]] = []
-        named = next(((row, at) for row, at in each if row.without is not None), None)
-        if named is not None:
-            words.append((named[0].without, named[1] - 0.26, "without noise", "right", 5, -1, "bottom", "level"))
-        if inside:
-            words.append((guess, bottom, "majority-class baseline", "left", 7, 0, "bottom", "guess"))
-        if kept < len(rows):
-            words.append((start, y[kept] - 0.85, "Claim violated", "right", -12, 0, "middle", "heading"))
-        fill(self.words, words)
+        fill(self.rows, [(*_cells(row), place, start) for place, row in enumerate(best_first)])
+
+    def clear(self) -> None:
+        super().clear()
+        self.guess.location = None
+
+
+def _cells(row: Row) -> tuple[Any, ...]:
+    """Return the columns of a method besides its place."""
+    text = f"claim violated, actual ε: {row.true_epsilon}" if row.true_epsilon else percent(row.mean)
+    without = math.nan if row.without is None else row.without
+    style, alpha = row.style, STALE if row.stale else 1.0
+    numbers = row.mean, row.low, row.high, without
+    return style.label, *numbers, f"{style.label}: {text}", style.color, style.marker, alpha
 
 
 # ---- What cards have in common -------------------------------------------------------------------------------------
@@ -334,8 +257,7 @@ class MethodsCard(TrainCard):
         self._facts: TrainFacts | None = None
         # of each method what was shown last, until its result at another ε has come
         self._last: dict[str, Row] = {}
-        # of which settings and results the rows are, and the picture
-        self._rows: tuple[Any, dict[str, Row]] | None = None
+        # of which settings and results the picture is
         self._drawn: Any = None
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
@@ -345,18 +267,15 @@ class MethodsCard(TrainCard):
         auc = values.train_measure == "auc"
         work: dict[ResultKey, Task] = {
             (method, _when(method)): measured(method, values, values.epsilon, auc=auc)
-            for method in trained_methods(values, facts)
+            for method in chosen(values, facts)
         }
-        for method in chosen(values, facts):
-            if EVERY[method].recorded and values.epsilon in (recorded := peer_tasks(method, values.dataset)):
-                work[method, IMMEDIATE] = recorded[values.epsilon]
         return work | self.without(values, facts)
 
     @kept_but_for("epsilon")
     def without(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         """Return the tasks of the methods without noise."""
         auc = values.train_measure == "auc"
-        methods = trained_methods(values, facts)
+        methods = chosen(values, facts)
         return {(WITHOUT + method, _when(method)): without_privacy(method, values, auc=auc) for method in methods}
 
     def open(self, values: TrainValues) -> dict[ResultKey, Any]:
@@ -389,17 +308,14 @@ class MethodsCard(TrainCard):
         self._drawn = values, facts, frozenset(results)
         there = self.rows(values, facts, results)
         self._last |= there
-        stale = (m for m in trained_methods(values, facts) if m in self._last and m not in there)
+        stale = (m for m in chosen(values, facts) if m in self._last and m not in there)
         shown = [*there.values(), *(replace(self._last[method], stale=True) for method in stale)]
         self.figure.show(shown, levels(values, facts)["majority"])
 
     def rows(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Row]:
-        """Return the rows of the methods whose results are there; they are asked for several times an answer."""
-        asked_for = values, facts, frozenset(results)
-        if self._rows is None or self._rows[0] != asked_for:
-            methods = (method for method in chosen(values, facts) if here(results, method) is not None)
-            self._rows = asked_for, {method: _row(method, values, facts, results) for method in methods}
-        return self._rows[1]
+        """Return the rows of the methods whose results are there."""
+        methods = (method for method in chosen(values, facts) if here(results, method) is not None)
+        return {method: _row(method, values, facts, results) for method in methods}
 
     def to_pin(self, values: TrainValues, facts: TrainFacts, results: Results) -> Answer | None:
         numbers = [
@@ -422,14 +338,13 @@ class MethodsCard(TrainCard):
         broken = [EVERY[m].title for m in drawn if not private(m, facts)]
         if broken:
             text += f" <b>Not private at any ε</b>: {', '.join(broken)}."
-        text += peer_words(drawn, values.dataset, values.train_measure)
-        missing = [why for m in asked(values) if (why := left_out(m, values.relation, facts))]
+        missing = [why for m in asked(values) if (why := why_not(m, facts))]
         if missing:
             text += f" Not shown: {', '.join(missing)}."
         if "rule" in drawn:
             naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
             text += f" The public rule selects {'naive Bayes' if naive else 'a linear SVM'} here."
-        return text + fewer_draws(trained_methods(values, facts), values.draws)
+        return text + fewer_draws(chosen(values, facts), values.draws)
 
     def clear(self) -> None:
         self._last, self._drawn = {}, None
@@ -445,7 +360,7 @@ def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) 
         epsilon = true_epsilon(method, values.epsilon, facts, values.relation)
         paid = "∞" if epsilon is None else f"{epsilon:g}"
     level = None if without is None else float(without[measure].mean())
-    return Row(style_with_delta(method, values.train_noise), mean, low, high, level, paid)
+    return Row(style_with_delta(method), mean, low, high, level, paid)
 
 
 def _when(method: str) -> str:
@@ -457,12 +372,6 @@ def _when(method: str) -> str:
 
 # what is so many points behind, or more, is darkest
 FAR = 10.0
-# the marker is at one of the slider's values of ε
-SNAP = """
-const off = (step) => Math.abs(Math.log(step / cb_obj.location))
-const nearest = cb_obj.location > 0 ? steps.reduce((best, step) => off(step) < off(best) ? step : best) : steps[0]
-if (nearest !== cb_obj.location) { cb_obj.setv({location: nearest}, {sync: false}) }
-"""
 
 
 class BestFigure(Figure):
@@ -478,15 +387,10 @@ class BestFigure(Figure):
         columns = ("left", "right", "epsilon", "method", "setting", "mean", "error", "behind")
         self.cells = empty_source("train-best-cells", *columns)
         self.equal = empty_source("train-best-equal", "epsilon", "method")
-        self.best = empty_source("train-best-best", "epsilon", "method", "setting", "mean", "error", "share")
-        look: dict[str, Any] = {"line_color": HERE, "line_width": 3, "hover_line_color": HERE, "hover_line_width": 6}
-        self.marker = across(p, "height", editable=True, name="train-best-marker", level=OVERLAY, **look)
-        # where the server has put it last, which is no move
-        self._placed: float | None = None
-        snap = CustomJS(args={"steps": list(EPSILONS)}, code=SNAP)
-        self.marker.js_on_change("location", snap)
+        self.best = empty_source("train-best-best", "epsilon", "method")
+        self.marker = across(p, "height", name="train-best-marker", level=OVERLAY, line_color=HERE, line_width=3)
         mapper = LinearColorMapper(palette=Viridis256[::-1], low=0.0, high=FAR, name="train-best-colors")
-        look = {"fill_color": {"field": "behind", "transform": mapper}, "line_color": None}
+        look: dict[str, Any] = {"fill_color": {"field": "behind", "transform": mapper}, "line_color": None}
         cells = p.hbar("method", left="left", right="right", height=1, source=self.cells, **look)
         dot: Any = {"size": 9, "fill_color": "black", "line_color": "white", "level": OVERLAY}
         ring: Any = {"fill_color": "white", "line_color": "black", "line_width": 2}
@@ -501,16 +405,7 @@ class BestFigure(Figure):
         right = ("accuracy", "@mean{0.0%} ± @error{0.0%}"), ("points behind", "@behind{0.0}")
         hover(p, [cells], ("method", "@method @setting"), ("ε", "@epsilon"), *right)
 
-    def place(self, epsilon: float) -> None:
-        """Put the marker at an ε."""
-        self._placed = epsilon
-        self.marker.location = epsilon
-
-    def moved(self, location: float | None) -> float | None:
-        """Return where the browser has moved the marker; None if the server has put it there."""
-        return None if location == self._placed else location
-
-    def show(self, cells: dict[str, list[Any]], best: list[dict[str, Any]]) -> None:
+    def show(self, cells: dict[str, list[Any]]) -> None:
         """Show the cells of a study, and what is best at each ε."""
         methods = list(dict.fromkeys(cells["method"]))
         if list(self.plot.y_range.factors) != methods[::-1]:
@@ -525,20 +420,17 @@ class BestFigure(Figure):
             "error": cells["se"],
             "behind": (100 * np.array(cells["behind"])).tolist(),
         }
-        good = [
-            result_key for result_key, equal in enumerate(cells["equal"]) if equal and not cells["best"][result_key]
-        ]
-        self.equal.data = {name: [cells[name][result_key] for result_key in good] for name in ("epsilon", "method")}
-        of_best = {name: [row[name] for row in best] for name in ("epsilon", "method", "setting", "mean", "share")}
-        self.best.data = {**of_best, "error": [row["se"] for row in best]}
+        rows = list(zip(*(cells[name] for name in ("epsilon", "method", "best", "equal")), strict=True))
+        fill(self.best, [row[:2] for row in rows if row[2]])
+        fill(self.equal, [row[:2] for row in rows if row[3] and not row[2]])
 
 
 class BestCard(TrainCard):
-    """The best method and settings at each ε, and the ε that a target accuracy needs."""
+    """The best method and settings at each ε."""
 
     draw = BestFigure
     name, title = "best", "Best method at each ε"
-    families, wide, says, controls = ("naive-bayes", "linear"), True, True, ("train_wanted",)
+    families, wide, says = ("naive-bayes", "linear"), True, True
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         if values.dataset not in STANDARD:
@@ -550,26 +442,17 @@ class BestCard(TrainCard):
         return ""
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
-        name = values.dataset
-        return {
-            ("places", IMMEDIATE): Task(map_cells, (name,)),
-            ("best", IMMEDIATE): Task(best_by_epsilon, (name,)),
-            ("needed", IMMEDIATE): Task(needed_by_best, (name, values.train_wanted / 100)),
-        }
+        return {("places", IMMEDIATE): Task(map_cells, (values.dataset,))}
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        self.figure.place(values.epsilon)
-        cells, best = here(now, "places"), here(now, "best")
-        if cells is not None and best is not None:
-            self.figure.show(cells, best)
+        self.figure.marker.location = values.epsilon
+        cells = here(now, "places")
+        if cells is not None:
+            self.figure.show(cells)
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        best, needed = here(results, "best"), here(results, "needed")
-        if best is None or needed is None:
-            return "Computing…"
-        by_epsilon = {row["epsilon"]: row for row in best}
-        row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
-        return f"{best_in_words(row)} {needed_in_words(values.train_wanted, *needed)}"
+        cells = here(results, "places")
+        return "Computing…" if cells is None else best_in_words(cells, nearest(cells["epsilon"], values.epsilon))
 
 
 # ---- Curves --------------------------------------------------------------------------------------------------------
@@ -592,7 +475,7 @@ class AccuracyCard(BandCard):
     plot_name, xlim, levels = "train-accuracy", (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15), REFERENCES
 
     def shown(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        looks = styles(chosen(values, facts), facts, values.train_noise)
+        looks = styles(chosen(values, facts), facts)
         if "vaidya" in looks and private("vaidya", facts):
             looks[TRUE] = VAIDYA_TRUE
         return looks
@@ -611,9 +494,6 @@ class AccuracyCard(BandCard):
         tasks: dict[ResultKey, Task] = {}
         auc = values.train_measure == "auc"
         for method in chosen(values, facts):
-            if EVERY[method].recorded:
-                tasks |= {(method, epsilon): task for epsilon, task in peer_tasks(method, values.dataset).items()}
-                continue
             for epsilon in SWEEP_EPSILONS:
                 tasks[method, epsilon] = measured(method, values, epsilon, auc=auc)
                 paid = true_epsilon(method, epsilon, facts, values.relation)
@@ -700,34 +580,23 @@ class ThresholdCard(BandCard):
 
 NOISY = ("l1", "objective", "output")
 PLAIN = "plain"
-# the places of a series' mark at the λ of the public rule
-RULES = {method: f"rule:{method}" for method in NOISY}
+# the series at the λ of the public rule
+RULES = {method: f"rule-{method}" for method in NOISY}
 # two a decade, so that the curves do not take long
 LAMBDA_STEPS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 9))
 MARKS = ("x", "y", "low", "end", "high", "label")
-WHATS = {"rule": ("λ of the public rule", "diamond"), "best": ("best λ tried (not private)", "star")}
-
-
-def best_of(results: Results, series: str) -> tuple[float, float] | None:
-    """Return the λ of the largest mean of a series and that mean, None until all of them are there."""
-    means = {x: results[series, x]["accuracy"].mean() for x in LAMBDA_STEPS if (series, x) in results}
-    if len(means) < len(LAMBDA_STEPS):
-        return None
-    best = max(means, key=lambda x: means[x])
-    return best, float(means[best])
 
 
 def _marks(tables: Mapping[str, Table]) -> list[Any]:
-    """Return the marks of each method at the λ of the public rule, and at the best one that was tried."""
+    """Return the marks of each method at the λ of the public rule."""
     layers: list[Any] = []
-    for what, (label, marker) in WHATS.items():
-        for method in NOISY:
-            named: dict[str, Any] = {"group": f"{what}-{method}", "label": label}
-            table, color = tables[f"{what}-{method}"], LINEAR[method].look.color
-            bar = hv.Segments(table, ["x", "low", "end", "high"], **named)
-            dot = hv.Points(table, ["x", "y"], **named)
-            dot = dot.opts(marker=marker, size=17, fill_alpha=0.25, color=color, line_width=2, tools=["hover"])
-            layers += [bar.opts(color=color, line_width=2), dot]
+    for method in NOISY:
+        named: dict[str, Any] = {"group": RULES[method], "label": "λ of the public rule"}
+        table, color = tables[RULES[method]], LINEAR[method].look.color
+        bar = hv.Segments(table, ["x", "low", "end", "high"], **named)
+        dot = hv.Points(table, ["x", "y"], **named)
+        dot = dot.opts(marker="diamond", size=17, fill_alpha=0.25, color=color, line_width=2, tools=["hover"])
+        layers += [bar.opts(color=color, line_width=2), dot]
     return layers
 
 
@@ -747,7 +616,7 @@ class LambdaCard(BandCard):
     look: ClassVar[Mapping[str, Any]] = {
         "marks": True,
         "more": _marks,
-        "more_columns": {f"{what}-{method}": MARKS for what in WHATS for method in NOISY},
+        "more_columns": dict.fromkeys(RULES.values(), MARKS),
     }
 
     def at(self, values: TrainValues) -> float | None:
@@ -775,11 +644,11 @@ class LambdaCard(BandCard):
     def more(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Table]:
         tables: dict[str, Table] = {}
         for m in NOISY:
-            rule, best = here(results, RULES[m]), best_of(results, m)
+            rule = here(results, RULES[m])
             if rule is not None:
-                tables[f"rule-{m}"] = _mark(m, self._rules[m], *spread(rule["accuracy"]))
-            if best is not None:
-                tables[f"best-{m}"] = _mark(m, *best, best[1], best[1])
+                x, (mean, low, high) = self._rules[m], spread(rule["accuracy"])
+                row = (x, mean, low, x, high, LINEAR[m].look.label)
+                tables[RULES[m]] = {column: [value] for column, value in zip(MARKS, row, strict=True)}
         return tables
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
@@ -788,23 +657,10 @@ class LambdaCard(BandCard):
             result = here(results, RULES[m])
             if result is None:
                 continue
-            draws = result["accuracy"]
-            # of the difference of two means of as many draws
-            mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
-            text = f"{LINEAR[m].look.label}: <b>{percent(mean)}</b> at λ = {self._rules[m]:.3g} of the public rule"
-            best = best_of(results, m)
-            if best and best[1] > mean:
-                text += f", {points(best[1] - mean)} more (± {points(error)}) at the best λ tried, {best[0]:g}"
-            elif best:
-                text += ", no λ tried is better"
-            sentences.append(text)
+            mean, rule = result["accuracy"].mean(), self._rules[m]
+            sentences.append(f"{LINEAR[m].look.label}: <b>{percent(mean)}</b> at λ = {rule:.3g} of the public rule")
         if not sentences:
             return "Computing…"
         chosen = self.ranking(results, IMMEDIATE)
         at = f" At λ = {values.train_lambda:g}: {chosen}." if values.train_lambda != RULE and chosen else ""
         return f"At ε = {values.epsilon:g}. {'. '.join(sentences)}.{at}"
-
-
-def _mark(method: str, x: float, y: float, low: float, high: float) -> Table:
-    row = (x, y, low, x, high, LINEAR[method].look.label)
-    return {column: [value] for column, value in zip(MARKS, row, strict=True)}

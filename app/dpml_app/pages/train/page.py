@@ -8,10 +8,9 @@ from collections.abc import Mapping
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.events import Tap
 
 from dpml.datasets import NAMES
-from dpml_app.core.card import WHOLE, Card, Results
+from dpml_app.core.card import WHOLE, Results
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, divider, note, words_of
 from dpml_app.jobs import Pool, Task
@@ -25,14 +24,12 @@ from dpml_app.pages.train.compute import (
     all_facts,
     linear_facts,
     nb_facts,
-    nearest,
     shipped_facts,
     shipped_results,
     with_levels,
 )
 from dpml_app.pages.train.figures import AccuracyCard, BestCard, LambdaCard, MethodsCard, ThresholdCard
 from dpml_app.pages.train.lesson import FIGURES, lesson_plot
-from dpml_app.settings import EPSILONS
 
 
 class TrainControls(Controls):
@@ -43,18 +40,16 @@ class TrainControls(Controls):
     most_classes = 100
 
     def middle(self) -> list:
-        """Return the components of "Advanced" between relation and draws: peers, and controls of the family."""
+        """Return the components of "Advanced" between relation and draws: methods, and controls of the family."""
         rule = words_of("return tick == 0 ? 'public rule' : String(tick)")
+        begin = self.add("train_begin")
         naive = (
             self.add("train_methods"),
             note("✗: claim violated. Row-bounded, Algorithm 1 (Antonova 2016) and partitioned use binary columns."),
             divider(),
-            self.add("train_bins", format=rule),
-            note("For binned counts. More bins fit better but leave fewer records per bin."),
             self.add("train_noise"),
             self.add("train_trim", format=rule),
             note("Removed from each class before its mean (smooth sensitivity)."),
-            self.add("train_likelihood"),
         )
         lambdas = {"public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}}
         linear = (
@@ -63,17 +58,12 @@ class TrainControls(Controls):
             divider(),
             self.add("train_lambda", options=lambdas),
             note("Weight of the penalty. Larger: less noise, simpler model. The public rule does not use the records."),
-            self.add("train_functional"),
-        )
-        begin = (
-            self.add("train_begin"),
-            note("Other libraries: precomputed on some data sets, at four values of ε."),
         )
         family = self.add("train_family", pmui.RadioBoxGroup, inline=True)
         self.columns = {"naive-bayes": pn.Column(*naive, **WHOLE), "linear": pn.Column(*linear, **WHOLE)}
         self._show_family()
         self.settings.param.watch(self._show_family, "train_family")
-        return [*begin, family, *self.columns.values()]
+        return [begin, family, *self.columns.values()]
 
     def _show_family(self, *_events) -> None:
         shown = TrainValues.of(self.settings).families
@@ -123,17 +113,6 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
             self.headline.object = self.words(values, facts, {self.main_card: results})
             self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
-
-    def connect_card(self, card: Card[TrainValues, TrainFacts]) -> None:
-        if isinstance(card, BestCard):
-            figure = card.figure
-            figure.marker.on_change("location", lambda _name, _old, new: self._choose(figure.moved(new)))
-            figure.plot.on_event(Tap, lambda event: self._choose(event.x))
-
-    def _choose(self, epsilon: float | None) -> None:
-        """Take the ε to which the marker of the map was moved."""
-        if epsilon is not None and epsilon > 0:
-            self.settings.epsilon = nearest(EPSILONS, epsilon)
 
     def facts_task(self, values: TrainValues) -> Task:
         return Task(all_facts, (values.dataset, "linear" in values.families))

@@ -1,19 +1,17 @@
 """Captions and sentences of the Classifiers page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
-
-from dpml_app.pages.train.compute import EVERY, Row, TrainFacts, TrainValues, peer_rows, peers, trained_methods
+from dpml_app.pages.train.compute import EVERY, Row, TrainFacts, TrainValues, chosen
 from dpml_app.text.phrases import about_data, percent
 
 CAPTIONS = {
     "methods": (
         "Each method on the test records: dots are means over runs, bars cover 90% of runs, and grey ticks "
-        "are the same method without noise (AutoClassifier: the best of several settings). Struck through: "
-        "the claim is violated, and the actual ε is shown (∞: not private)."
+        "are the same method without noise (AutoClassifier: the best of several settings). Methods whose claim "
+        "is violated are below, with their actual ε (∞: not private)."
     ),
     "accuracy": (
         "Means over runs, with bands that cover 90% of runs. Short dashes: the claim is violated, and the "
@@ -22,13 +20,13 @@ CAPTIONS = {
     ),
     "best": (
         "Precomputed with 30 runs at each ε, for methods whose claim holds. Colour: percentage points behind "
-        "the best. Black dots: within two standard errors of it. Drag the red line to choose ε. Choosing from "
-        "private data would spend ε."
+        "the best. Black dots: within two standard errors of it. Red line: your ε. Choosing from private data would "
+        "spend ε."
     ),
     "lambda": (
         "Dotted: without noise, so its fall to the right is bias. The gap below it is the cost of noise. "
-        "Diamonds: λ of the public rule. Stars: best λ tried, <b>chosen on the test records, so not "
-        "private</b>."
+        "Diamonds: λ of the public rule. The best λ of this plot is chosen on the test records, so it is "
+        "<b>not private</b>."
     ),
     "threshold": (
         "Algorithm 1 of Antonova (2016) raises noisy counts below a percentile of the noise to that "
@@ -46,7 +44,7 @@ def headline(values: TrainValues, facts: TrainFacts, rows: Sequence[Row]) -> str
     if not sound:
         return f"<p>{guess}.</p>"
     best = max(sound, key=lambda row: row.mean)
-    far = "" if len(rows) >= len(trained_methods(values, facts)) else " so far"
+    far = "" if len(rows) >= len(chosen(values, facts)) else " so far"
     text = f"Best{far} at ε = {values.epsilon:g}: <b>{escape(best.style.label)}, {percent(best.mean)}</b>"
     if best.without is not None:
         text += f" (non-private {percent(best.without)})"
@@ -70,22 +68,6 @@ def dataset_note(facts: TrainFacts) -> str:
     return about_data(f"{facts.n_train:,} training and {facts.n_test:,} test records, {columns}. Classes: {classes}.")
 
 
-def peer_words(methods: tuple[str, ...], name: str, measure: str) -> str:
-    """Return what is recorded of the peers that are shown, with what they were made and which need a δ."""
-    text = ""
-    for method in methods:
-        if not EVERY[method].recorded:
-            continue
-        by_epsilon = {row["epsilon"]: np.mean(row[measure]) for row in peer_rows(method, name)}
-        listed = ", ".join(f"{percent(by_epsilon[x])} at {x:g}" for x in sorted(by_epsilon))
-        peer = peers()[method]
-        needs = f", with δ = {peer['delta']:g}" if peer["delta"] else ""
-        text += (
-            f" {EVERY[method].title}, precomputed with {peer['draws']} runs of {peer['made with']}{needs}: {listed}."
-        )
-    return text
-
-
 def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
     """Return a sentence that lists the methods with fewer runs than chosen. It is empty if there are none.
 
@@ -96,19 +78,11 @@ def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
     return f" Fewer runs, because each trains a model: {', '.join(fewer)}." if fewer else ""
 
 
-def best_in_words(row: dict[str, Any]) -> str:
-    """Return the best method at an ε, with its standard error, and how many others are as good."""
+def best_in_words(cells: Mapping[str, list[Any]], epsilon: float) -> str:
+    """Return the best method at an ε, with its standard error, and how many candidates are as good."""
+    each = (dict(zip(cells, values, strict=True)) for values in zip(*cells.values(), strict=True))
+    row = next(row for row in each if row["epsilon"] == epsilon and row["best"])
     setting = f" with {row['setting']}" if row["setting"] else ""
-    others = row["equal"] - 1
-    as_good = f"Equally good: {others} of {row['candidates'] - 1} other candidates"
     mean = f"<b>{percent(row['mean'])}</b> (± {100 * row['se']:.1f})"
-    return f"At ε = {row['epsilon']:g}: <b>{row['method']}</b>{setting}, {mean}. {as_good}."
-
-
-def needed_in_words(wanted: float, interval: Any, method: str) -> str:
-    """Return the ε that a target accuracy needs, with its interval, and the method that reaches it."""
-    if not np.isfinite(interval.epsilon):
-        return f"No ε up to 10 reaches {wanted:g}%."
-    high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
-    reaches = f"<b>{wanted:g}%</b> needs <b>ε = {interval.epsilon:g}</b>"
-    return f"{reaches} ({interval.low:g} to {high}) with {method}."
+    as_good = f"Equally good: {row['good'] - 1} of {row['candidates'] - 1} other candidates"
+    return f"At ε = {epsilon:g}: <b>{row['method']}</b>{setting}, {mean}. {as_good}."
