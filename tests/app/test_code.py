@@ -53,7 +53,7 @@ SETTINGS = [
         marks=pytest.mark.data,
     ),
     ("evaluate", TOY, ()),
-    ("evaluate", f"{TOY}{OTHER}&epsilon=1&evaluate_weakened=some&evaluate_methods=histogram.laplace-exact", ()),
+    ("evaluate", f"{TOY}{OTHER}&epsilon=1&evaluate_tested=200&evaluate_methods=histogram.laplace-exact", ()),
     ("audit", "&audit_draws=1000", ()),
     ("audit", "&audit_draws=1000&audit_method=laplace&audit_epsilon=0.5&audit_seed=3", ()),
 ]

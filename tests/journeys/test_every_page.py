@@ -32,7 +32,6 @@ SHARED = [
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
 DRAGGED = ("noise-release-intervals", "noise-release-releases")
 RANKED = ("select-rows", "select-coins-count", "select-coins-mutual_information")
-CUT = "Threshold for the positive class"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
 # browser draws by itself; test_controls.py holds what the server draws
 CONTROLS = {
@@ -108,12 +107,11 @@ CONTROLS = {
         "&dataset=toy&draws=10&evaluate_methods=histogram.laplace&epsilon=1",
         [
             (press("ε"), "epsilon", ("evaluate-roc-band", "evaluate-roc-release")),
-            (press(CUT), "evaluate_cut", ()),
             (hit("checkbox", "Laplace: not private"), "evaluate_methods", ()),
             (press("Runs"), "draws", ("evaluate-roc-band",)),
             (hit("button", "Resample"), "seed", ("evaluate-roc-band",)),
             (hit("radio", "Replace one record"), "relation", ("evaluate-roc-band",)),
-            (pick("Quality of the classifier", "Weakened to AUC 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
+            (press("Test records"), "evaluate_tested", ("evaluate-roc-band",)),
         ],
     ),
     "audit": (
