@@ -27,7 +27,6 @@ PAGES = {
         "",
         {
             "count": ["noise-densities", "noise-drops"],
-            "histogram": ["noise-histogram-bars", "noise-histogram-exact"],
             "rivals": named("noise-rivals-{}", "laplace", "geometric", "staircase", "gaussian", "best"),
             "markers": named("noise-{}-here", "rivals", "scales", "costs"),
             "points": ["noise-points"], "levels": ["noise-envelope-terms", "noise-envelope-global"],
@@ -107,9 +106,7 @@ CHANGES = {
         ("seed", 1, {*BY_HAND, "default"}),
     ],
     "noise": [
-        ("noise_reach", 20, {"histogram"}),
         ("noise_touched", 2, {"rivals", "markers"}),
-        ("noise_measure", "q95", {"rivals", "markers"}),
         ("noise_delta", 1e-5, {"rivals", "markers"}),
         ("noise_beta", "1/12", {"calibrations", "markers", "levels", "release"}),
         ("noise_statistic", "trimmed_mean", {"levels", "release"}),
@@ -119,11 +116,10 @@ CHANGES = {
         ("noise_size", 20, {"points", "levels", "release"}),
         ("value", 77.5, {"points", "levels", "release"}),
         ("noise_points", "", {"points", "levels", "release"}),
-        ("noise_draws", 2500, {"histogram"}),
-        ("noise_seed", 1, {"count", "histogram", "release"}),
-        ("noise_mechanism", "staircase", {"count", "histogram"}),
-        ("noise_sensitivity", 2, {"count", "histogram", "rivals", "markers"}),
-        ("noise_epsilon", 0.8, {"count", "histogram", "markers", "levels", "release"}),
+        ("noise_seed", 1, {"count", "release"}),
+        ("noise_mechanism", "staircase", {"count"}),
+        ("noise_sensitivity", 2, {"count", "rivals", "markers"}),
+        ("noise_epsilon", 0.8, {"count", "markers", "levels", "release"}),
     ],
     "select": [
         ("epsilon", 2.0, {"rows", "coins", "set", "accuracy"}),

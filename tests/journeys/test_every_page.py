@@ -52,9 +52,7 @@ CONTROLS = {
     "noise": (
         "",
         [
-            (press("Axis range ±"), "noise_reach", ()),
             (press("Changed numbers k"), "noise_touched", ()),
-            (hit("radio", "95% quantile"), "noise_measure", ()),
             (press("δ of Gaussian noise"), "noise_delta", ()),
             (press("β as a share of ε", "ArrowLeft"), "noise_beta", DRAGGED),
             (pick("Statistic", "Trimmed mean"), "noise_statistic", DRAGGED),
@@ -65,7 +63,6 @@ CONTROLS = {
             (pick("Statistic", "Variance"), "noise_statistic", DRAGGED),
             (press("Value of the point"), "noise_points", DRAGGED),
             (hit("button", "Reset points"), "noise_points", DRAGGED),
-            (press("Samples of noise"), "noise_draws", ()),
             (hit("button", "Resample"), "noise_seed", ("noise-release-releases",)),
             (pick("Mechanism", "Staircase"), "noise_mechanism", ()),
             (press("Sensitivity Δ"), "noise_sensitivity", ()),

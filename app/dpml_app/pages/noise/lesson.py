@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from dpml.mechanisms import cauchy_scale, smooth_sensitivity
 from dpml.mechanisms.smooth import global_sensitivity, local_sensitivity
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
@@ -19,7 +17,7 @@ def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Swe
     s, values, share = settings, EPSILONS, BETA_SHARES[settings.noise_beta]
     laplace = style_of("laplace", "noise")
     if card == "calibrations":
-        costs = compute.calibrations(share, values)
+        costs = compute.calibrations(share)
         lines = [Line(style_of(name, "noise"), cost.tolist()) for name, (_, cost) in costs.items()]
         lines.append(Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), values))
         return Sweep("Actual ε", "claimed ε", values, s.noise_epsilon, lines, percent=False)
@@ -33,22 +31,12 @@ def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Swe
         ]
         lines = [
             Line(Style("Cauchy, smooth sensitivity", style_of("exact", "noise").color, "plus"), smooth),
-            Line(
-                Style("Laplace, global sensitivity", laplace.color, "plus"),
-                [worst / e for e in values],
-            ),
+            Line(Style("Laplace, global sensitivity", laplace.color, "plus"), [worst / e for e in values]),
         ]
         title = f"Width of the noise on the {s.noise_statistic} of these {len(x)} points between 0 and 100"
         return Sweep(title, "ε", values, s.noise_epsilon, lines, percent=False)
     sizes = [model(s.noise_mechanism, e, s.noise_sensitivity, s.noise_delta, share).mean_size for e in values]
-    return Sweep(
-        "Mean size of the noise",
-        "ε",
-        values,
-        s.noise_epsilon,
-        [Line(laplace, sizes)],
-        percent=False,
-    )
+    return Sweep("Mean size of the noise", "ε", values, s.noise_epsilon, [Line(laplace, sizes)], percent=False)
 
 
 def _beta(s: Any) -> float:
@@ -93,24 +81,12 @@ def scale_of(s: Any, calibration: str) -> float:
 
 def calibration_costs(s: Any, calibration: str) -> float:
     """Return the actual ε."""
-    scale, beta = cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)
-    return float(compute.actual_epsilon(np.array([scale]), np.array([beta]))[0])
+    return float(compute.actual_epsilon(cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)))
 
 
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{
-        each.__name__: each
-        for each in (
-            mean_noise,
-            worst_case,
-            local,
-            smooth,
-            noise_width,
-            noise_for_worst_case,
-            scale_of,
-            calibration_costs,
-        )
-    },
+    **{each.__name__: each for each in (mean_noise, worst_case, local, smooth, noise_width, noise_for_worst_case)},
+    **{each.__name__: each for each in (scale_of, calibration_costs)},
     # the lower end of the axis of points
     "lower_end": lambda s: LOWER,
     # how many points there are
