@@ -180,7 +180,7 @@ class RocCard(AnswerCard):
         )
 
     def readout(self, values: EvaluateValues, facts: BinaryFacts, results: Results) -> str:
-        return text.attack_words(values, results["answer", IMMEDIATE])
+        return text.headline(facts, results["answer", IMMEDIATE])
 
     def to_pin(self, values: EvaluateValues, facts: BinaryFacts, results: Results) -> Answer | None:
         answer = results["answer", IMMEDIATE]

@@ -68,14 +68,6 @@ def error_words(values: EvaluateValues, errors: Mapping[str, NDArray]) -> str:
     return f"Median area to the non-private curve at ε = {values.epsilon:g}, smallest first: {listed}."
 
 
-def attack_words(values: EvaluateValues, answer: Mapping[str, Any]) -> str:
-    """Return how many labels are recovered."""
-    return (
-        f"The attacker recovers <b>{_hits(answer)}</b> labels from the non-private curve. From a release at "
-        f"ε = {values.epsilon:g} the best attack recovers <b>{percent(answer['success'])}</b> of labels (chance: 50%)."
-    )
-
-
 def success_words(values: EvaluateValues) -> str:
     """Return the bound and what the best attack reaches, at the ε that is chosen."""
     epsilon = values.epsilon
