@@ -68,7 +68,7 @@ ONE_OF_EACH = {
     "train": "methods",
     "publish": "chances",
     "evaluate": "roc",
-    "audit": "attack",
+    "audit": "output",
 }
 
 

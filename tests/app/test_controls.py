@@ -80,9 +80,8 @@ PAGES = {
     "audit": (
         "&audit_draws=1000&audit_method=geometric",
         {
-            "region": ["audit-attack-region"], "roc": ["audit-attack-roc"],
             "bounds": ["audit-bound-bounds"], "most": ["audit-bound-ceiling"],
-            "outputs": ["audit-outputs-first", "audit-outputs-second", "audit-allowed"], "ring": ["audit-chosen"],
+            "outputs": ["audit-output-first", "audit-output-second", "audit-output-claim"], "ring": ["audit-chosen"],
         },
     ),
 }  # fmt: skip
@@ -173,12 +172,12 @@ CHANGES = {
         ("publish_draws", 10, {"table", "gap", "shares", "cells", "linear"}),
     ],
     "audit": [
-        ("audit_epsilon", 1.5, {"region", "roc", "bounds", "outputs", "ring"}),
-        ("audit_seed", 1, {"roc", "bounds", "outputs"}),
-        ("audit_method", "laplace", {"roc", "bounds", "outputs", "ring"}),
+        ("audit_epsilon", 1.5, {"bounds", "outputs", "ring"}),
+        ("audit_seed", 1, {"bounds", "outputs"}),
+        ("audit_method", "laplace", {"bounds", "outputs", "ring"}),
         ("audit_confidence", 0.999, {"bounds", "most", "outputs"}),
-        ("audit_draws", 1600, {"roc", "bounds", "outputs"}),
-        ("audit_relation", "replace-one", {"roc", "bounds", "outputs"}),
+        ("audit_draws", 1600, {"bounds", "outputs"}),
+        ("audit_relation", "replace-one", {"bounds", "outputs"}),
     ],
 }  # fmt: skip
 
