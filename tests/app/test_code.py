@@ -44,7 +44,7 @@ SETTINGS = [
     (
         "publish",
         f"{PUBLISH}{OTHER}&epsilon=1&publish_share=0.47&publish_classifier=logistic",
-        ("tables", "chances", "shares"),
+        ("tables", "chances"),
     ),
     pytest.param(
         "publish",

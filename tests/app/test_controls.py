@@ -74,7 +74,7 @@ PAGES = {
             "table": ["publish-cost-table", "publish-models-table"],
             "cells": ["publish-models-cells"], "linear": ["publish-models-linear"],
             "gap": ["publish-gap"], "drawn": ["publish-marginals"],
-            "release": ["publish-chances-bars"], "shares": ["publish-shares-table"],
+            "release": ["publish-chances-bars"],
         },
     ),
     "audit": (
@@ -164,12 +164,12 @@ CHANGES = {
         ("publish_share", 0.47, {"table", "gap", "cells", "drawn", "release"}),
     ],
     "publish-more": [
-        ("epsilon", 1.25, {"gap", "drawn", "release", "shares"}),
-        ("publish_grids", 300, {"table", "gap", "shares", "cells", "drawn", "release"}),
-        ("publish_classifier", "logistic", {"table", "gap", "shares"}),
-        ("seed", 1, {"table", "gap", "shares", "cells", "linear", "drawn"}),
-        ("relation", "replace-one", {"table", "gap", "shares", "cells", "linear", "drawn", "release"}),
-        ("publish_draws", 10, {"table", "gap", "shares", "cells", "linear"}),
+        ("epsilon", 1.25, {"gap", "drawn", "release"}),
+        ("publish_grids", 300, {"table", "gap", "cells", "drawn", "release"}),
+        ("publish_classifier", "logistic", {"table", "gap"}),
+        ("seed", 1, {"table", "gap", "cells", "linear", "drawn"}),
+        ("relation", "replace-one", {"table", "gap", "cells", "linear", "drawn", "release"}),
+        ("publish_draws", 10, {"table", "gap", "cells", "linear"}),
     ],
     "audit": [
         ("audit_epsilon", 1.5, {"bounds", "outputs", "ring"}),

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -353,11 +354,11 @@ def actual_epsilon(scale: Any, beta: Any) -> Any:
     return 2 * np.arcsinh(np.sqrt(np.maximum(*at)))
 
 
-def calibrations(share: float) -> dict[str, tuple[Floats, Floats]]:
-    """Return the scale and the actual ε of each Cauchy calibration over `EPSILONS`."""
-    epsilons, by_name = np.array(EPSILONS), {}
+def calibrations(share: float, values: Sequence[float] = EPSILONS) -> dict[str, tuple[Floats, Floats]]:
+    """Return the scale and the actual ε of each Cauchy calibration at each value of ε."""
+    epsilons, by_name = np.array(values), {}
     for name in (each.key for each in of_family("noise", "cauchy")):
-        scale = np.array([cauchy_scale(e, share * e, name) for e in EPSILONS])
+        scale = np.array([cauchy_scale(e, share * e, name) for e in values])
         by_name[name] = scale, actual_epsilon(scale, share * epsilons)
     return by_name
 

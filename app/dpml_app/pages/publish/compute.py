@@ -47,7 +47,6 @@ LEAST = 0.0005
 BEST = 8
 # of ε, for the number of records (Su et al. 2018, Algorithm 2)
 SIZE_SHARE = 0.03
-SHARE_LADDER = (0.02, 0.07, 0.17, 0.27, 0.37, 0.47, 0.57, 0.67, 0.77, 0.87, 0.92)
 # what one can ask of the public table that is weighted; the records that meet all that is chosen
 ASKED = {
     "rich": "High income",

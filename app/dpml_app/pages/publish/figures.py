@@ -21,7 +21,7 @@ from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE, COST, EXACT, ORANGE, OVERLAY, REFERENCE, Style, style_of, styles_of
 from dpml_app.jobs import Task
 from dpml_app.pages.publish import compute, text
-from dpml_app.pages.publish.compute import BEST, SHARE_LADDER, PublishFacts, PublishValues
+from dpml_app.pages.publish.compute import BEST, PublishFacts, PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import points
 from dpml_app.views.curve import curve_figure, curve_table
@@ -254,20 +254,11 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         self.rows.object = ""
 
 
-class _BesideTrue(CurvesCard[PublishValues, PublishFacts]):
-    """Curves with the true table and the majority as level lines."""
-
-    y, levels = Axis("accuracy on test records", share=True), LEVELS
-
-    def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
-        true = here(results, "true")
-        return {"majority": facts.majority} | ({} if true is None else {"true": true})
-
-
-class ModelsCard(_BesideTrue):
+class ModelsCard(CurvesCard[PublishValues, PublishFacts]):
     """The published table beside its cells and a linear model, which are trained for the same ε."""
 
     plot_name, xlim = "publish-models", (EPSILONS[0], EPSILONS[-1])
+    y, levels = Axis("accuracy on test records", share=True), LEVELS
     styles: ClassVar[Mapping[str, Style]] = STYLES | {key: style_of(key, "publisher") for key in compute.REGISTERED}
     name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
 
@@ -275,6 +266,10 @@ class ModelsCard(_BesideTrue):
         work: dict[ResultKey, Task] = {("true", WORKER): compute.true_task(values)}
         at: dict[Any, float] = {WORKER: values.epsilon, **{e: e for e in SWEEP_EPSILONS}}
         return work | {(s, x): task for x, e in at.items() for s, task in compute.all_tasks_at(values, e).items()}
+
+    def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
+        true = here(results, "true")
+        return {"majority": facts.majority} | ({} if true is None else {"true": true})
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         found = {style.label: here(results, name) for name, style in self.styles.items()}
@@ -306,24 +301,6 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         release = here(results, "release")
         return "Computing…" if release is None else text.choice(release)
-
-
-class SharesCard(_BesideTrue):
-    """Accuracy against the share of ε for the selection, as in Su et al. 2018, Fig. 9."""
-
-    plot_name, styles, x_column = "publish-shares", {"table": TABLE}, "publish_share"
-    x, xlim = Axis("share of ε for grid selection", share=True), (0, SHARE_LADDER[-1] + 0.03)
-    name, title, caption = "shares", "Allocation of ε", text.CAPTIONS["shares"]
-    steps: ClassVar[tuple[float, ...]] = SHARE_LADDER
-
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        work: dict[ResultKey, Task] = {("true", WORKER): compute.true_task(values)}
-        return work | {
-            ("table", x): compute.table_task(replace(values, publish_share=x), values.epsilon) for x in self.steps
-        }
-
-    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        return text.shares(values, {x: draws for (series, x), draws in results.items() if series == "table"})
 
 
 class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):

@@ -16,7 +16,7 @@ from dpml_app.jobs import Pool
 from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
-from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, SharesCard, TablesCard, WeightsQueryCard
+from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard, WeightsQueryCard
 from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
 
 
@@ -62,7 +62,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
     unsupported_reason = "is text, and this page needs a table"
-    kinds = (TablesCard, ChancesCard, ModelsCard, SharesCard, WeightsQueryCard)
+    kinds = (TablesCard, ChancesCard, ModelsCard, WeightsQueryCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"

@@ -37,10 +37,6 @@ CAPTIONS = {
         "(PrivPfCClassifier), and LinearClassifier on all columns. The level line is trained on all columns "
         "of the non-private table. Bands cover 90% of runs."
     ),
-    "shares": (
-        "Accuracy against the share of ε for grid selection, as in Su et al. 2018, Fig. 9, which compares "
-        "37:60 with 10:87. The number of records always gets 3% of ε, and the counts get the rest."
-    ),
     "weights-query": (
         "Private table: nine in ten men and one in ten women (Ji and Elkan 2013, section 5). Only the weights "
         "of the other, public records are published. They answer any question at no further ε. Neighbours "
@@ -169,17 +165,4 @@ def choice(facts: Mapping[str, Any]) -> str:
         f"The best of {facts['n_candidates']:,} candidates has a probability of "
         f"<b>{percent(float(facts['chances'][0]))}</b>. This table has {drawn}: {escape(facts['chosen'])} "
         f"({percent(facts['chance'], 2)})."
-    )
-
-
-def shares(values: PublishValues, tables: Mapping[float, Draws]) -> str:
-    """Return the best and the worst of the shares that were tried."""
-    if not tables:
-        return "Computing…"
-    ranked = sorted(tables, key=lambda share: float(tables[share].mean()))
-    worst, best = ranked[0], ranked[-1]
-    reached = f"<b>{percent(float(tables[best].mean()))}</b> with {best:.0%} for the selection"
-    return (
-        f"At ε = {values.epsilon:g} the best mean is {reached} ({interval(tables[best])}), the worst "
-        f"{percent(float(tables[worst].mean()))} with {worst:.0%}."
     )

@@ -114,7 +114,7 @@ class ChosenFigure(Figure):
         self.chance = across(p, "height", 0, line_dash="dotted", name="select-blind", **on)
         self.cut = across(p, "width", 1, name="select-cut", **on)
         # under the names of the rows, so that it ends within a phone
-        legend = PlotLegend(p, 3, location=(-100, 0))
+        legend = PlotLegend(p, 1, location=(-100, 0))
         for kind, style in SCORE_STYLES.items():
             look = {"source": self.rows, "color": style.color, **on}
             p.segment(f"{kind}_low", "row", f"{kind}_high", "row", line_width=3, line_alpha=0.5, **look)
@@ -130,18 +130,8 @@ class ChosenFigure(Figure):
         }
         p.scatter(MIDDLE, "row", size=11, line_width=2.5, source=self.sample, **look, **column, **on)
         small: dict[str, Any] = {"text_baseline": "middle", "text_align": "center"}
-        write(
-            p,
-            MIDDLE,
-            "row",
-            "text",
-            color=REFERENCE,
-            source=self.sample,
-            text_font_size="13px",
-            **small,
-            **column,
-            **on,
-        )
+        look = {"text_font_size": "13px", "color": REFERENCE, "source": self.sample}
+        write(p, MIDDLE, "row", "text", **look, **small, **column, **on)
         label(p, MIDDLE, 0, "sample", REFERENCE, 13, **small, **column)
         tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]
         hover(p, [every], ("feature", "@name"), ("places", "@first to @last"), *tips)
