@@ -190,7 +190,6 @@ FEW_POINTS = {
     "SWEEP_EPSILONS": slice(None, None, 5),
     "PERCENTILES": slice(None, None, 4),
     "LAMBDA_STEPS": slice(None, None, 4),
-    "SHARE_LADDER": slice(None, None, 4),
 }
 
 
@@ -198,7 +197,6 @@ FEW_POINTS = {
 def short_curves(monkeypatch):
     """Draw each curve through a few of its points: what a control moves, it moves there as well."""
     from dpml_app.data import measures
-    from dpml_app.pages.publish import figures
 
     drawn = ("dpml_app.pages.", "dpml_app.core.curves_card")
     for module in [module for name, module in sys.modules.items() if name.startswith(drawn)]:
@@ -207,7 +205,6 @@ def short_curves(monkeypatch):
                 monkeypatch.setattr(module, name, points[some])
         if hasattr(module, "feature_ladder"):
             monkeypatch.setattr(module, "feature_ladder", lambda n_total: measures.feature_ladder(n_total)[::3])
-    monkeypatch.setattr(figures.SharesCard, "steps", figures.SHARE_LADDER)
 
 
 @pytest.fixture(scope="session")

@@ -54,26 +54,17 @@ def test_a_step_is_an_audit_by_the_library(name):
     step = compute.step(key(name, 0.7), seed, CONFIDENCE, index)
     assert step["draws"] == expected.draws == 1_600
     assert step["lower"] == expected.epsilon_lower
-    assert np.array_equal(step["fpr"], expected.fpr)
-    assert np.array_equal(step["tpr"], expected.tpr)
 
 
-def test_the_event_on_the_curve_and_in_the_picture_is_the_one_that_is_counted():
+def test_the_event_in_the_picture_is_the_one_that_is_counted():
     for name, edited in (("laplace", None), ("mask-count", BY_HAND), ("private-threshold-testing", None)):
         step = compute.step(key(name, edited=edited), 0, CONFIDENCE, 7)
-        picture, point, event = step["picture"], step["point"], step["event"]
+        picture, event = step["picture"], step["event"]
         sides = [picture[side][picture["event"]].sum() for side in ("first", "second")]
         hits, misses = sides if event["for_first"] else sides[::-1]
         assert (hits, misses) == pytest.approx(step["rates"], abs=1e-12)
-        tpr, fpr = sides if event["for_first"] else [1 - s for s in sides]
-        assert (point["tpr"], point["fpr"]) == pytest.approx((tpr, fpr), abs=1e-12)
-        assert point["left"] <= point["fpr"] <= point["right"]
-        assert point["bottom"] <= point["tpr"] <= point["top"]
         assert picture["first"].sum() == pytest.approx(1)
         assert picture["second"].sum() == pytest.approx(1)
-        # the bound comes from the corner of the box
-        worst = point["bottom"] / point["right"] if event["for_first"] else (1 - point["right"]) / (1 - point["bottom"])
-        assert step["lower"] == pytest.approx(max(0.0, math.log(worst)))
 
 
 def test_all_steps_together_accuse_an_honest_method_rarely():
@@ -258,10 +249,6 @@ def test_verdicts():
     state, text = verdict_of("resampled-count", compute.exact(key("resampled-count")), drawn)
     assert state == "broken"
     assert "the actual ε on these neighbours is 1.49" in text
-    # what costs ε here happens too rarely to be drawn
-    state, text = verdict_of("exponential", compute.exact(key("exponential")), {"draws": 25_000, "lower": 0.0})
-    assert state == "stands"
-    assert "too rare to be sampled" in text
 
 
 def test_what_cannot_be_drawn_is_said(monkeypatch):

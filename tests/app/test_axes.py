@@ -10,7 +10,7 @@ MOST = 3
 LONGEST = 46
 VISITS = {
     "explore": "&draws=10",
-    "noise": "&noise_draws=500",
+    "noise": "",
     "select": "&draws=10",
     "train": "&draws=10&dataset=toy",
     "publish": "&dataset=toy&publish_draws=5&publish_grids=100",

@@ -147,7 +147,7 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
         ("explore", "&dataset=toy&draws=10", {"epsilon": (0.5, 2.0)}),
         ("select", "&dataset=toy&draws=10", {"n_features": (4, 7)}),
         ("train", "&dataset=toy&draws=10&train_begin=none", {"epsilon": (0.5, 2.0)}),
-        ("noise", "&noise_draws=1000", {"noise_epsilon": (0.5, 2.0)}),
+        ("noise", "", {"noise_epsilon": (0.5, 2.0)}),
         ("publish", "&dataset=toy&publish_draws=5&publish_grids=10", {"epsilon": (0.5, 2.0)}),
         ("evaluate", "&dataset=toy&draws=10", {"epsilon": (0.5, 2.0)}),
     ],

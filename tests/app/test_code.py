@@ -44,7 +44,7 @@ SETTINGS = [
     (
         "publish",
         f"{PUBLISH}{OTHER}&epsilon=1&publish_share=0.47&publish_classifier=logistic",
-        ("tables", "chances", "shares"),
+        ("tables", "chances"),
     ),
     pytest.param(
         "publish",
@@ -53,7 +53,7 @@ SETTINGS = [
         marks=pytest.mark.data,
     ),
     ("evaluate", TOY, ()),
-    ("evaluate", f"{TOY}{OTHER}&epsilon=1&evaluate_weakened=some&evaluate_methods=histogram.laplace-exact", ()),
+    ("evaluate", f"{TOY}{OTHER}&epsilon=1&evaluate_tested=200&evaluate_methods=histogram.laplace-exact", ()),
     ("audit", "&audit_draws=1000", ()),
     ("audit", "&audit_draws=1000&audit_method=laplace&audit_epsilon=0.5&audit_seed=3", ()),
 ]
@@ -68,7 +68,7 @@ ONE_OF_EACH = {
     "train": "methods",
     "publish": "chances",
     "evaluate": "roc",
-    "audit": "attack",
+    "audit": "output",
 }
 
 
@@ -201,15 +201,15 @@ def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fi
 
 
 def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_path):
-    alone.enter("noise", "&noise_seed=4", ("draws",))
-    script = script_of(alone.page, "draws")
+    alone.enter("noise", "&noise_touched=5", ("rivals",))
+    script = script_of(alone.page, "rivals")
     path = tmp_path / f"{script.name}.py"
     path.write_text(script.text.replace("    # table.to_csv", "    table.to_csv"), encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "noise-histogram-bars" in done.stdout
-    with (tmp_path / "noise-histogram-bars.csv").open(encoding="utf-8", newline="") as file:
+    assert "noise-rivals-best" in done.stdout
+    with (tmp_path / "noise-rivals-best.csv").open(encoding="utf-8", newline="") as file:
         kept = pd.DataFrame(csv.DictReader(file)).map(float)
-    assert different(kept, tables_of_plots(alone.page.cards["draws"].plots[:1])["noise-histogram-bars"]) == ""
+    assert different(kept, tables_of_plots(alone.page.cards["rivals"].plots[:1])["noise-rivals-best"]) == ""
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def check(app, when):
 @pytest.mark.parametrize(("page_id", "epsilon"), [("noise", "ε of the noise"), ("select", "ε")])
 def test_samples_are_painted_and_names_hide_their_curves(make_app, server, page_id, epsilon):
     # so high that every card is there
-    app = make_app(server, height=9000).enter(page_id, "&draws=10&noise_draws=500", wait=False)
+    app = make_app(server, height=9000).enter(page_id, "&draws=10", wait=False)
     app.page.wait_for_selector("section.shown")
     app.open_all()
     app.settle(0)
@@ -103,7 +103,7 @@ def test_samples_are_painted_and_names_hide_their_curves(make_app, server, page_
 # on a phone plots have the least room
 @pytest.mark.parametrize("page_id", others_in_full([name for name in PAGE_SOURCES if name != "mydata"], "evaluate"))
 def test_each_legend_is_drawn_once_and_within_its_plot(make_app, server, page_id):
-    query = "&dataset=toy&draws=10&noise_draws=500&publish_draws=10&audit_draws=1000"
+    query = "&dataset=toy&draws=10&publish_draws=10&audit_draws=1000"
     app = make_app(server, width=390, height=9000).enter(page_id, query)
 
     def faults():

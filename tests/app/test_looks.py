@@ -123,7 +123,6 @@ BANDS = {
     **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
     "explore cost": lambda: explore.CostFigure().plot,
     "publish models": lambda: curves(publish.ModelsCard),
-    "publish shares": lambda: curves(publish.SharesCard),
     "evaluate success": lambda: curves(evaluate.SuccessCard),
     "a lesson's export": lambda: export.drawn(SWEEP, "step")[0],
     "a view of curves": lambda: hv.render(views.curve(SWEPT)),

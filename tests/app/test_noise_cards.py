@@ -8,7 +8,6 @@ import pytest
 from dpml_app.pages.noise import compute as noise_compute
 from dpml_app.pages.noise import text as noise_text
 from dpml_app.pages.noise.compute import (
-    BETA_SHARES,
     LOWER,
     MECHANISMS,
     PRESETS,
@@ -16,12 +15,9 @@ from dpml_app.pages.noise.compute import (
     UPPER,
     NoiseSettings,
     NoiseValues,
-    actual_epsilon,
-    bin_edges,
     calibrations,
     decode,
     encode,
-    histogram,
     is_code,
     model,
     pair,
@@ -90,16 +86,6 @@ def test_quantile_is_the_smallest_with_the_tail(name, tail):
 
 
 @each_mechanism
-def test_bars_of_draws_end_where_they_should(name):
-    found = histogram(name, NUMBERS, 20, 4000, 3)
-    inside = (found.share >= found.low) & (found.share <= found.high)
-    assert inside.mean() > 0.85
-    assert found.exact.sum() <= 1 + 1e-12
-    assert found.share.sum() + found.beyond == pytest.approx(1)
-    assert (found.low <= found.exact).all()
-
-
-@each_mechanism
 @pytest.mark.parametrize("moved", [1, 4])
 def test_two_densities_of_a_count_overlap_and_differ_as_the_mechanism_says(name, moved):
     epsilon, _, *rest = NUMBERS
@@ -138,26 +124,16 @@ def test_words_of_a_count_say_the_overlap_and_the_attacker_s_success():
     assert "δ = 1e-06" in noise_text.count_readout(values, found)
 
 
-@pytest.mark.parametrize("reach", [1, 2, 5, 50, 100, 1000])
-def test_bins_of_whole_numbers_hold_equally_many(reach):
-    edges = bin_edges(reach, True)
-    held = np.diff(np.searchsorted(np.arange(-2000, 2001), edges))
-    assert len(set(held)) == 1
-    assert held[0] % 2 == 1
-    assert (edges == -edges[::-1]).all()
-    assert len(edges) < 70
-
-
 def test_staircase_never_has_the_larger_mean_than_laplace_for_one_number():
-    sizes = rival_sizes(1, 1e-6, 1, "mean")
+    sizes = rival_sizes(1, 1e-6, 1)
     assert (sizes["staircase"] <= sizes["laplace"]).all()
     assert (sizes["geometric"] <= sizes["staircase"]).all()
-    many = rival_sizes(1, 1e-6, 1000, "mean")
+    many = rival_sizes(1, 1e-6, 1000)
     assert (many["gaussian"] < many["laplace"]).all()
 
 
 def test_size_grows_with_sensitivity():
-    one, five = (rival_sizes(s, 1e-6, 3, "q95") for s in (1, 5))
+    one, five = (rival_sizes(s, 1e-6, 3) for s in (1, 5))
     for name in ("laplace", "staircase", "gaussian"):
         assert five[name] == pytest.approx(5 * one[name])
 
@@ -170,11 +146,9 @@ def test_cost_of_a_calibration_is_the_library_s(name):
         assert (scale[at], cost[at]) == (pytest.approx(noise.scale), pytest.approx(noise.cost))
 
 
-@pytest.mark.parametrize("share", BETA_SHARES.values())
+@pytest.mark.parametrize("share", [0.02, 1 / 6, 0.9])
 def test_exact_calibration_costs_its_claim_and_no_more(share):
-    for epsilon in EPSILONS:
-        cost = actual_epsilon(cauchy_scale(epsilon, share * epsilon), share * epsilon)
-        assert cost == pytest.approx(epsilon, rel=1e-9)
+    assert calibrations(share)["exact"][1] == pytest.approx(EPSILONS, rel=1e-9)
 
 
 def test_published_constants_break_where_beta_is_too_large():
@@ -268,8 +242,6 @@ def test_words_claim_what_was_computed():
     text = noise_text.rivals_readout(values, {"laplace": 1.0, "geometric": 0.85, "staircase": 0.96, "gaussian": 3.4})
     assert "<b>Geometric</b>, 11.5% smaller" in text
     assert "needs whole numbers" in text
-    text = noise_text.rivals_readout(values, {"laplace": 1.0, "geometric": 0.0, "staircase": 0.9, "gaussian": 3.4})
-    assert "Geometric 0" in text
 
 
 def test_points_of_a_link_are_drawn(alone):
@@ -297,7 +269,6 @@ def test_wrong_values_and_impossible_noise_are_named(alone):
     assert len(alone.array("noise-points", "x")) == 20
     alone.enter("noise", "&noise_mechanism=student&noise_beta=1/2")
     assert "needs β below ε/3" in alone.text
-    assert len(alone.array("noise-histogram-bars", "share")) == len(alone.array("noise-drops", "x")) == 0
+    assert len(alone.array("noise-drops", "x")) == 0
     alone.act(noise_beta="1/4")
-    assert len(alone.array("noise-histogram-bars", "share")) > 0
-    assert "Student's t" in alone.text
+    assert len(alone.array("noise-drops", "x")) > 0

@@ -97,7 +97,7 @@ def test_conditions_of_adult_are_of_its_schema():
 # ---- the library's own numbers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("conditions", [["rich"], ["rich", "long"], ["young", "single", "manager"], list(ASKED)])
+@pytest.mark.parametrize("conditions", [["rich"], ["young", "married", "graduate"], list(ASKED)])
 def test_true_and_unweighted_answers_are_the_tables_own(two, conditions):
     found, mask = pattern_shares("census"), mask_of(conditions)
     for of, table in (("private", two.private), ("public", two.public)):
@@ -121,9 +121,8 @@ def test_answers_are_those_of_the_library_s_weights(two, method, reg_lambda, eps
             **options,
         )
         table = model.fit(two.private, two.public).weighted(two.public)
-        assert made["reg_lambda"] == model.reg_lambda_
         for conditions in (["rich"], ["married", "graduate"]):
-            answer = share_meeting(made["patterns"], mask_of(conditions))[draw]
+            answer = share_meeting(made, mask_of(conditions))[draw]
             assert answer == pytest.approx(table.mean(meets(two.public, conditions)), abs=1e-9)
 
 
@@ -131,8 +130,7 @@ def test_noisy_moments_are_nearer_to_the_truth_than_algorithm_1_at_its_lambda():
     truth, mask = pattern_shares("census")["private"], mask_of(["rich"])
     error = {
         method: np.abs(
-            share_meeting(weighted_patterns(method, "census", 0.1, rule, 10, 0)["patterns"], mask)
-            - share_meeting(truth, mask)
+            share_meeting(weighted_patterns(method, "census", 0.1, rule, 10, 0), mask) - share_meeting(truth, mask)
         ).mean()
         for method, rule in (("output", 0.1), ("moments", None))
     }
@@ -163,7 +161,7 @@ def test_curves_and_levels_follow_the_question():
         assert card.readout(values, {}, {}) == "Computing…"
         card.show(results, work)
         for method in WEIGHT_METHODS:
-            curve, drawn = card.figure.sources[method].data, share_meeting(results[method, x]["patterns"], mask)
+            curve, drawn = card.figure.sources[method].data, share_meeting(results[method, x], mask)
             at = list(curve["epsilon"]).index(x)
             assert [curve[c][at] for c in ("mean", "low", "high")] == pytest.approx(
                 [drawn.mean(), *np.quantile(drawn, [0.05, 0.95])]
@@ -171,7 +169,7 @@ def test_curves_and_levels_follow_the_question():
         assert card.figure.sources["truth"].data["y"][0] == pytest.approx(share_meeting(both["private"], mask))
         assert card.figure.sources["unweighted"].data["y"][0] == pytest.approx(share_meeting(both["public"], mask))
         said = card.readout(values, {}, results)
-        answered = share_meeting(results["moments", WORKER]["patterns"], mask).mean()
+        answered = share_meeting(results["moments", WORKER], mask).mean()
         assert f"<b>{100 * answered:.1f}%</b>" in said
         assert text.what_is_asked("census", conditions) in said
     assert card.figure.marker.location == values.epsilon
@@ -188,14 +186,14 @@ def test_other_data_sets_and_an_empty_question_are_refused_in_words():
 
 def test_a_question_is_in_the_link():
     settings = Settings()
-    assert settings.assign({"publish_query": ["rich", "long"], "publish_lambda": 0.5}) == []
+    assert settings.assign({"publish_query": ["rich", "young"], "publish_lambda": 0.5}) == []
     assert {"publish_query", "publish_lambda"} <= set(PublishValues.names())
     (problem,) = settings.assign({"publish_lambda": 0.4})
     assert "publish_lambda = 0.4 is not allowed" in problem
     assert settings.assign({"publish_query": ["tall"]}) != []
-    assert settings.publish_query == ["rich", "long"]
+    assert settings.publish_query == ["rich", "young"]
     names = PublishValues.names()
-    assert "publish_query=rich.long" in link.query_of(settings, names)
+    assert "publish_query=rich.young" in link.query_of(settings, names)
     other = Settings()
     assert link.read(other, link.parse(link.query_of(settings, names)), Settings.names()) == []
-    assert (other.publish_query, other.publish_lambda) == (["rich", "long"], 0.5)
+    assert (other.publish_query, other.publish_lambda) == (["rich", "young"], 0.5)

@@ -1,4 +1,4 @@
-"""A classifier and a selector that are registered before the app is loaded appear in its lists.
+"""A classifier, a selector and a publisher that are registered before the app is loaded appear in its lists.
 
 Nothing else is edited. It runs in a process of its own, for the lists of a page are made when the page is loaded.
 """
@@ -72,6 +72,14 @@ accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.
 out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.sources]
 out["select words"] = select_words.accuracy_readout(values, {"made-up": accuracies})
 
+from dpml_app.pages.publish import compute as publish
+from dpml_app.pages.publish.figures import ModelsCard
+settings.publish_draws = 5
+values, card = publish.PublishValues.of(settings), ModelsCard()
+work = {place: one for place, one in card.work(values, None).items() if place == ("made-up", "soon")}
+results = {place: one.function(*one.arguments) for place, one in work.items()}
+out["publish"] = [len(results), "made-up" in card.figure.sources, card.readout(values, None, results)]
+
 from dpml_app.jobs import Pool
 pool, (T, task) = Pool(1), (next(iter(accuracies)), next(iter(tasks.values())))
 out["in a worker"] = bool((pool.submit(task).result() == accuracies[T]).all())
@@ -116,6 +124,12 @@ def test_the_select_page_lists_draws_and_names_a_selector(seen):
     assert seen["select"] == ["made-up", True]
     assert "Made-up selector <b>" in seen["select words"]
     assert "not private" not in seen["select words"]
+
+
+def test_the_synthetic_data_page_draws_and_names_a_publisher(seen):
+    number, drawn, words = seen["publish"]
+    assert (number, drawn) == (1, True)
+    assert "Made-up publisher <b>" in words
 
 
 def test_a_worker_knows_what_was_registered_before_it_started(seen):

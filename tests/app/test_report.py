@@ -73,12 +73,12 @@ def test_the_page_that_is_shown_comes_first_and_what_was_not_visited_is_left_out
 def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     shell = Shell()
     shell.link({"page": "noise"})
-    shell.shown.card_slots["draws"].mount()
-    shell.asking.data = {"said": ["noise-draws-readout"], "plots": [""], "serial": [1]}
+    shell.shown.card_slots["rivals"].mount()
+    shell.asking.data = {"said": ["noise-rivals-readout"], "plots": [""], "serial": [1]}
     told = json.loads(shell.coded.data["payload"][0])
     assert told["serial"] == 1
-    assert told["file"] == "dpml-noise-draws-epsilon-1"
-    assert "DrawsCard().work(settings, facts)" in told["script"]
+    assert told["file"] == "dpml-noise-rivals-epsilon-1"
+    assert "RivalsCard().work(settings, facts)" in told["script"]
     shell.asking.data = {"said": ["noise-nothing-readout"], "plots": [""], "serial": [2]}
     assert "script" not in json.loads(shell.coded.data["payload"][0])
     shell.asking.data = {"said": ["<script>"], "plots": ["<b>"], "serial": [3]}
@@ -87,7 +87,7 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     report = json.loads(shell.coded.data["payload"][0])["report"]
     assert report["file"] == "dpml-noise-report-epsilon-1"
     assert '<h2 class="first">Noise</h2>' in report["html"]
-    assert 'data-plot="noise-histogram"' in report["html"]
+    assert 'data-plot="noise-rivals"' in report["html"]
     shell.stop()
 
 

@@ -42,7 +42,7 @@ def test_inclusion_and_cost_are_the_selector_s(toy, kind, calibration, relation)
     weights = selector.weight(data.schema) * scores_from_counts(exact, kind)
     p = own.inclusion("toy", kind, calibration, relation, 0.3, 6)
     assert p == pytest.approx(inclusion_probabilities(weights, 6), abs=1e-12)
-    cost = own.actual_epsilon("toy", kind, relation, 0.3, 6)[calibration]
+    cost = own.actual_epsilon("toy", kind, calibration, relation, 0.3, 6)
     if calibration == "published":
         assert 0 < cost <= 0.3 * (1 + 1e-12)
     else:
@@ -52,11 +52,11 @@ def test_inclusion_and_cost_are_the_selector_s(toy, kind, calibration, relation)
 
 def test_actual_epsilon_is_the_largest_log_ratio_of_masks():
     # with K = min(T, D - T) = 20 the range of the count score is 20 and Δ = 1
-    found = own.actual_epsilon("toy", "count", "add-remove", 0.05, 20)
+    found = {c: own.actual_epsilon("toy", "count", c, "add-remove", 0.05, 20) for c in CALIBRATIONS}
     assert found == pytest.approx({"range": 0.05, "published": 0.025, "per-feature": 0.5})
     # under replace-one the range is 40 and Δ = 2
-    assert own.actual_epsilon("toy", "count", "replace-one", 0.05, 20)["per-feature"] == pytest.approx(0.5)
-    assert own.actual_epsilon("toy", "count", "add-remove", 0.05, 40)["range"] == 0
+    assert own.actual_epsilon("toy", "count", "per-feature", "replace-one", 0.05, 20) == pytest.approx(0.5)
+    assert own.actual_epsilon("toy", "count", "range", "add-remove", 0.05, 40) == 0
 
 
 def test_coin_is_even_at_place_t_plus_one(toy):
@@ -135,7 +135,7 @@ def test_accuracy_words_name_the_best_of_those_tried():
     assert texts.percent(0.8) in said
     assert "at T = 5" in said
     # of the same model: another one's may lie below what is reached with privacy
-    assert f"Non-private, all features: {texts.percent(0.9)}" in said
+    assert f"Non-private naive Bayes, all features: {texts.percent(0.9)}" in said
     assert "privacy cost 5.0 points" in said
     assert texts.accuracy_readout(SimpleNamespace(select_methods=[]), {}) == "Computing…"
     marked = texts.accuracy_readout(SimpleNamespace(select_methods=["exact"]), {"exact": {1: np.array([0.6])}})
@@ -211,7 +211,7 @@ def headline(mask, **settings):
     facts = SimpleNamespace(n_features=4, scores={"count": np.array([4.0, 3.0, 2.0, 1.0])})
     values = SelectValues.of(Settings(epsilon=1.0, **{"n_features": 2, **settings}))
     costs = {"range": 0.5, "published": 0.2, "per-feature": 2.5}
-    results = {"set": np.array(mask, bool), "count": np.full(4, 0.5), "costs": costs}
+    results = {"set": np.array(mask, bool), "count": np.full(4, 0.5), "cost": costs[values.select_calibration]}
     return texts.headline(values, facts, {(name, IMMEDIATE): result for name, result in results.items()})
 
 
@@ -226,18 +226,6 @@ def test_headline_counts_hits_and_states_the_actual_epsilon():
     assert "features are selected" in headline([1, 1, 1, 1], n_features=4)
 
 
-def test_selection_readout_states_stated_and_actual_epsilon():
-    p, values = np.full(40, 0.5), SimpleNamespace(n_features=20)
-    said = texts.selection_readout("count", 0.05, values, p, 12.34, {"published": 0.025, "per-feature": 2.5})
-    assert "Stated ε: <b>0.05</b>. Weights of ε/(2Δ) per feature spend <b>2.5</b>" in said
-    assert "<b>12.3</b> of the 20 best features (chance: 10.0)" in said
-    assert "spend only 0.025" in said
-    same = texts.selection_readout("count", 0.05, values, p, 12.34, {"published": 0.05, "per-feature": 2.5})
-    assert "spend the same" in same
-    everything = texts.selection_readout("count", 0.05, SimpleNamespace(n_features=40), p, 40.0, {})
-    assert "reveals nothing" in everything
-
-
 def test_coins_readout_compares_sensitivities():
     facts, values = facts_of("toy"), SimpleNamespace(relation="add-remove", select_calibration="range")
     said = texts.coins_readout(facts, values, {k: np.array([0.4, 0.6]) for k in own.KINDS})
@@ -248,8 +236,7 @@ def test_coins_readout_compares_sensitivities():
 
 
 def test_page_states_the_actual_epsilon(alone):
-    alone.enter("select", "&dataset=toy&draws=10&n_features=20&epsilon=0.1&select_threshold=0.25")
-    assert "Stated ε: 0.05. Weights of ε/(2Δ) per feature spend 0.5" in alone.text
-    assert "only 0.025, so they add more noise than needed" in alone.text
+    alone.enter("select", "&dataset=toy&n_features=20&epsilon=0.1&select_calibration=per-feature&select_threshold=0.25")
+    assert "Selection spends ε = 0.05 as stated, but actual ε = 0.5: not private" in alone.text
     # a setting of earlier versions
     assert "select_threshold: unknown setting" in " ".join([*alone.faults, *alone.alerts])

@@ -48,7 +48,7 @@ def test_table_edited_by_hand_changes_the_outcome(app):
     opened(app, "&audit_method=mask-count&audit_relation=replace-one&audit_neighbours=table")
     # what is exact is not waited for by an answer
     wait(app.page, lambda: max(app.read("audit-bound-exact")["epsilon"], default=0) > 0.2)
-    app.check_becomes(lambda: app.read("audit-outputs-first")["label"], ["a b", "a c", "b c", "a d", "b d", "c d"])
+    app.check_becomes(lambda: app.read("audit-output-first")["label"], ["a b", "a c", "b c", "a d", "b d", "c d"])
     # the new record, class yes with a and b, becomes the one it replaces
     act(app, lambda: app.page.get_by_role("button", name="New record, class yes", exact=True).click())
     assert app.query["audit_record"] == "nab"

@@ -15,9 +15,9 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 DRAWN = """() => {
-  const plot = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-histogram")
-  const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-histogram-bars")
-  return bars?.data.share.length > 0 && Bokeh.index.find_one_by_id(plot.id)?.bbox.width > 0
+  const plot = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-rivals")
+  const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-rivals-best")
+  return bars?.data.y.length > 0 && Bokeh.index.find_one_by_id(plot.id)?.bbox.width > 0
 }"""
 HOSTS = ("http", "//")
 
@@ -30,41 +30,41 @@ def saved(page, act):
 
 
 def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
-    app.enter("noise", "&noise_draws=500", wait=False)
+    app.enter("noise", "", wait=False)
     page = app.page
     page.wait_for_function(DRAWN)
-    page.get_by_role("button", name="Noise distribution: numbers and code", exact=True).focus()
+    page.get_by_role("button", name="Noise size by mechanism: numbers and code", exact=True).focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Numbers")
     script = dialog.get_by_label("Script", exact=True)
     dialog.get_by_text("Code", exact=True).focus()
     expect(script).to_be_hidden()
     page.keyboard.press("Enter")
-    expect(script).to_contain_text("dpml_app.pages.noise.compute.histogram(")
+    expect(script).to_contain_text("dpml_app.pages.noise.compute.rival_sizes(")
     name, content = saved(page, dialog.get_by_role("button", name="Download script").click)
-    assert name == "dpml-noise-draws-epsilon-1.py"
+    assert name == "dpml-noise-rivals-epsilon-1.py"
     ast.parse(content.decode())
     name, content = saved(page, dialog.get_by_role("button", name="Download notebook").click)
     assert name.endswith(".ipynb")
     assert json.loads(content)["nbformat"] == 4
-    name, content = saved(page, dialog.get_by_role("button", name="noise-histogram-bars.csv", exact=True).click)
-    assert name == "dpml-noise-draws-epsilon-1-noise-histogram-bars.csv"
+    name, content = saved(page, dialog.get_by_role("button", name="noise-rivals-best.csv", exact=True).click)
+    assert name == "dpml-noise-rivals-epsilon-1-noise-rivals-best.csv"
     kept = pd.read_csv(io.BytesIO(content), dtype=str)
     # every digit
-    assert {column: [float(v) for v in kept[column]] for column in kept} == app.read("noise-histogram-bars")
-    name, content = saved(page, dialog.get_by_role("button", name="noise-histogram.png", exact=True).click)
-    assert name == "dpml-noise-draws-epsilon-1-noise-histogram.png"
+    assert {column: [float(v) for v in kept[column]] for column in kept} == app.read("noise-rivals-best")
+    name, content = saved(page, dialog.get_by_role("button", name="noise-rivals.png", exact=True).click)
+    assert name == "dpml-noise-rivals-epsilon-1-noise-rivals.png"
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
-    name, content = saved(page, dialog.get_by_role("button", name="noise-histogram.svg", exact=True).click)
+    name, content = saved(page, dialog.get_by_role("button", name="noise-rivals.svg", exact=True).click)
     drawing = ElementTree.fromstring(content)
     assert drawing.tag.endswith("svg")
-    # lines and letters, no picture of them: a path for each bar, and the axis in words
-    assert sum(part.tag.endswith("path") for part in drawing.iter()) > 60
-    assert any(part.tag.endswith("text") and part.text == "noise" for part in drawing.iter())
+    # lines and letters, no picture of them: a path for each curve, and the axis in words
+    assert sum(part.tag.endswith("path") for part in drawing.iter()) > 4
+    assert any(part.tag.endswith("text") and part.text == "mean size (log scale)" for part in drawing.iter())
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     # a report is on paper: its pictures are light, also those of a dark page, which is dark again afterwards
-    app.turn_dark("noise-histogram")
+    app.turn_dark("noise-rivals")
     page.get_by_label("Menu", exact=True).press("Enter")
     name, content = saved(page, lambda: page.get_by_role("button", name="Download report", exact=True).press("Enter"))
     assert name == "dpml-noise-report-epsilon-1.html"
@@ -73,9 +73,7 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     drawn = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', text).group(1))
     picture = Image.open(io.BytesIO(drawn)).convert("RGBA")
     assert Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).getpixel((2, 2))[:3] == (255,) * 3
-    page.wait_for_function(
-        "Bokeh.documents[0].get_model_by_name('noise-histogram').background_fill_color === '#121212'"
-    )
+    page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-rivals').background_fill_color === '#121212'")
     assert "<script" not in text
     assert "default-src 'none'" in text
     assert not any(f'src="{host}' in text for host in HOSTS)

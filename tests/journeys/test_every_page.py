@@ -32,7 +32,6 @@ SHARED = [
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
 DRAGGED = ("noise-release-intervals", "noise-release-releases")
 RANKED = ("select-rows", "select-coins-count", "select-coins-mutual_information")
-CUT = "Threshold for the positive class"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
 # browser draws by itself; test_controls.py holds what the server draws
 CONTROLS = {
@@ -53,9 +52,7 @@ CONTROLS = {
     "noise": (
         "",
         [
-            (press("Axis range ±"), "noise_reach", ()),
             (press("Changed numbers k"), "noise_touched", ()),
-            (hit("radio", "95% quantile"), "noise_measure", ()),
             (press("δ of Gaussian noise"), "noise_delta", ()),
             (press("β as a share of ε", "ArrowLeft"), "noise_beta", DRAGGED),
             (pick("Statistic", "Trimmed mean"), "noise_statistic", DRAGGED),
@@ -66,7 +63,6 @@ CONTROLS = {
             (pick("Statistic", "Variance"), "noise_statistic", DRAGGED),
             (press("Value of the point"), "noise_points", DRAGGED),
             (hit("button", "Reset points"), "noise_points", DRAGGED),
-            (press("Samples of noise"), "noise_draws", ()),
             (hit("button", "Resample"), "noise_seed", ("noise-release-releases",)),
             (pick("Mechanism", "Staircase"), "noise_mechanism", ()),
             (press("Sensitivity Δ"), "noise_sensitivity", ()),
@@ -105,12 +101,11 @@ CONTROLS = {
         "&dataset=toy&draws=10&evaluate_methods=histogram.laplace&epsilon=1",
         [
             (press("ε"), "epsilon", ("evaluate-roc-band", "evaluate-roc-release")),
-            (press(CUT), "evaluate_cut", ()),
             (hit("checkbox", "Laplace: not private"), "evaluate_methods", ()),
             (press("Runs"), "draws", ("evaluate-roc-band",)),
             (hit("button", "Resample"), "seed", ("evaluate-roc-band",)),
             (hit("radio", "Replace one record"), "relation", ("evaluate-roc-band",)),
-            (pick("Quality of the classifier", "Weakened to AUC 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
+            (press("Test records"), "evaluate_tested", ("evaluate-roc-band",)),
         ],
     ),
     "audit": (

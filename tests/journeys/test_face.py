@@ -21,7 +21,7 @@ PAGES = {
     "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
 }
 # of each page as it is first met, so little work that what is looked at next need not wait for it
-FEW = "&draws=10&audit_draws=1000&noise_draws=1000&publish_draws=5&publish_grids=10"
+FEW = "&draws=10&audit_draws=1000&publish_draws=5&publish_grids=10"
 # so high that every card is near the view
 ALL_CARDS = 6000
 # most words before "More", also on the first page with its levers and the eight words of its legend, and most tab stops
@@ -279,7 +279,7 @@ TOOLS = """() => {
 
 def test_plots_are_walked_through_once_and_new_ones_leave_the_tab_order_too(make_app, server):
     app = make_app(server, width=1440, height=900)
-    app.enter("noise", "&noise_draws=1000", wait=False)
+    app.enter("noise", "", wait=False)
     page = app.page
     page.wait_for_selector("section.shown .rest canvas", state="attached")
     app.wait_for_drawn()

@@ -147,7 +147,7 @@ def _outputs(key: Key, seed: int, index: int) -> tuple[NDArray, NDArray]:
 
 
 def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
-    """Return the audit of the first LADDER[index] draws a side: bound, attacker's ROC curve, event, and outputs.
+    """Return the audit of the first LADDER[index] draws a side: bound, event, and outputs.
 
     The bound is that of `dpml.audit.audit_outputs` at `step_confidence(confidence)`. If a method refuses, the reason is
     under "problem".
@@ -158,15 +158,11 @@ def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
     except DpmlError as error:
         return {"problem": str(error)}
     attack = attack_outputs(*outputs, delta=entry.delta, confidence=step_confidence(confidence), score=neighbours.score)
-    fpr, tpr = attack.roc
     hits, misses = attack.counts
     return {
         "draws": LADDER[index],
         "counted": attack.counted,
         "lower": attack.epsilon_lower,
-        "fpr": fpr,
-        "tpr": tpr,
-        "point": attack.box._asdict(),
         "event": {"attacker": attack.name, **asdict(attack.event)},
         "rates": (hits / attack.counted, misses / attack.counted),
         "picture": asdict(outcomes(attack, most=MOST_BARS)),

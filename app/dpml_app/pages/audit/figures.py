@@ -7,7 +7,6 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
-from bokeh.core.properties import value
 from bokeh.models import CustomJSTickFormatter, FixedTicker, TapTool
 
 from dpml.audit.cases import AUDITED
@@ -17,18 +16,14 @@ from dpml_app.drawing.figure import (
     fill,
     hover,
     label,
-    new_figure,
     over_epsilon,
-    percent_axis,
     set_ticks,
-    write,
 )
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION, Style
 from dpml_app.pages.audit.compute import LADDER, SIDES, Claim, ceiling
 from dpml_app.pages.audit.text import RELATION_SHORT, number
 from dpml_app.views.frame import Axis, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
-from dpml_app.views.roc import claimed_ends
 
 # share of the height of other pictures: the evidence is below this one
 CLAIMS_SHARE = {"--share": "0.5"}
@@ -39,8 +34,8 @@ ALIKE, STEP, MOST_STEPS = 1.08, 1.012, 8
 DATA, NEIGHBOUR, CLAIM, BEYOND, ATTACKER = BLUE, ORANGE, GREEN, VERMILION, BLUE
 # of the width of a pair of bars, the gap to the next pair
 GAP = 0.12
-# height of the picture in tallest bars: names are above that
-ROOM = 1.4
+# height of the picture in tallest bars
+ROOM = 1.1
 # labels of more outputs than this are upright
 LYING = 12
 # largest exact ε on the axis of bounds: sampled bounds end below 9
@@ -140,50 +135,45 @@ def _shown(claim: Claim) -> str:
     return f"at least {number(claim.shown)}, by sampling" if claim.drawn else f"{number(claim.shown)}, by formula"
 
 
-class OutputFigure(Figure):
-    """Bars side by side for D and D′; a line is the claim's maximum, a block above it is the excess."""
+BARS = ("left", "floor", "right", "share", "label", "x", "low", "end", "high")
+CLAIMED, EXCESS, KNOWN = ("left", "most", "right", "end"), ("left", "most", "right", "share"), ("x", "p")
 
-    computed = ("first", "second", "claim", "beyond", "known", "names")
 
-    def __init__(self):
-        self.plot = p = new_figure("audit-output", x_range=(0, 1), y_range=(0, 1))
-        p.height = 275
-        p.yaxis.axis_label = "share of samples"
-        percent_axis(p.yaxis)
+def output_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return bars side by side for D and D′, the claim's maximum as a line, and a block above it as the excess."""
+    looks = {"first": ("With D", DATA), "second": ("With D′", NEIGHBOUR)}
+    layers: list[Any] = []
+    for side, (name, color) in looks.items():
+        bars = hv.Rectangles(tables[side], list(BARS[:4]), ["label", "low", "high"], group=side, label=name)
+        layers.append(bars.opts(color=color, alpha=0.6, line_color=color, tools=["hover"]))
+    claimed = hv.Segments(tables["claim"], list(CLAIMED), group="claim", label="Allowed by the claim")
+    excess = hv.Rectangles(tables["beyond"], list(EXCESS), group="beyond", label="Excess")
+    exact = hv.Scatter(tables["known"], *KNOWN, group="known", label="Exact probability")
+    layers.append(excess.opts(color=BEYOND, line_color=None))
+    layers += [hv.Segments(tables[s], ["x", "low", "end", "high"], group=s).opts(color="#606060") for s in looks]
+    layers.append(claimed.opts(color=CLAIM, line_width=4))
+    layers.append(exact.opts(marker="diamond", size=11, color=EXACT, line_color="white"))
+    return framed(layers, Axis("output"), Axis("share of samples", share=True), ylim=(0, 1))
+
+
+class OutputFigure(ViewFigure):
+    """The outputs of a step, with labels of their own where they are few."""
+
+    def __init__(self) -> None:
+        columns = {**dict.fromkeys(SIDES, BARS), "claim": CLAIMED, "beyond": EXCESS, "known": KNOWN}
+        tips = [("output", "@label"), ("share", "@share{0.00%}"), ("interval", "@low{0.00%} to @high{0.00%}")]
+        super().__init__("audit-output", output_view, columns, tips, legend_columns=3, height=400)
+        p, self.ticker = self.plot, FixedTicker(ticks=[])
         p.yaxis[0].ticker.desired_num_ticks = 4
         p.xgrid.visible = False
-        self.ticker = FixedTicker(ticks=[])
         # labels through the formatter: overrides of an axis, once set, are not taken away by an empty dictionary
         p.xaxis.formatter = CustomJSTickFormatter(
             args={"ticker": self.ticker},
             code="const i = ticker.ticks.indexOf(tick); return ticker.tags[i] ?? String(+tick.toPrecision(4))",
         )
         self._numbers = p.xaxis[0].ticker
-        columns = ("left", "right", "x", "share", "low", "high", "label")
-        self.first, self.second = (empty_source(f"audit-outputs-{side}", *columns) for side in SIDES)
-        self.claim = empty_source("audit-allowed", "left", "right", "most")
-        self.beyond = empty_source("audit-beyond-claim", "left", "right", "most", "share")
-        self.known = empty_source("audit-known", "x", "p")
-        self.names = empty_source("audit-output-names", "x", "y", "name", "align", "ink")
-        bars = []
-        for source, color, hatch in ((self.first, DATA, None), (self.second, NEIGHBOUR, "right_diagonal_line")):
-            look: dict[str, Any] = {"fill_color": color, "fill_alpha": 0.6, "line_color": color}
-            look |= {"hatch_pattern": hatch, "hatch_color": color, "hatch_alpha": 0.7} if hatch else {}
-            bars.append(p.quad(left="left", right="right", bottom=0, top="share", source=source, **look))
-        p.quad(left="left", right="right", bottom="most", top="share", source=self.beyond, color=BEYOND)
-        for source in (self.first, self.second):
-            p.segment("x", "low", "x", "high", source=source, line_color=value("#606060"), line_width=1.5)
-        p.segment("left", "most", "right", "most", source=self.claim, line_color=CLAIM, line_width=4)
-        p.scatter("x", "p", source=self.known, marker="diamond", size=11, color=EXACT, line_color="white")
-        write(
-            p, "x", "y", "name", color="ink", source=self.names, text_align={"field": "align"}, text_baseline="bottom",
-            y_offset=-4, text_font_size="16px", text_font_style="bold",
-        )  # fmt: skip
-        self.key = label(p, 0, 1, "", CLAIM, text_baseline="top", name="audit-key")
-        tips = ("share", "@share{0.00%}"), ("interval", "@low{0.00%} to @high{0.00%}")
-        hover(p, bars, ("output", "@label"), *tips)
 
-    def show(
+    def show_step(
         self,
         picture: Mapping[str, Any],
         limits: Mapping[str, np.ndarray],
@@ -194,79 +184,29 @@ class OutputFigure(Figure):
         """Show the outputs of one step: `limits` of `compute.allowed`, `labels` of the bars, exact probabilities."""
         p, left, right = self.plot, picture["left"], picture["right"]
         middle, gap = (left + right) / 2, GAP * (right - left)
-        edges = ((left + gap, middle), (middle, right - gap))
-        shares = np.array([picture[side] for side in SIDES])
-        for k, source in enumerate((self.first, self.second)):
-            ends = {"left": edges[k][0], "right": edges[k][1], "x": (edges[k][0] + edges[k][1]) / 2}
-            spread = {"low": limits["low"][k], "high": limits["high"][k]}
-            source.data = {**ends, "share": shares[k], **spread, "label": list(labels)}
+        edges = np.array([(left + gap, middle), (middle, right - gap)])
+        shares, x = np.array([picture[side] for side in SIDES]), edges.mean(axis=1)
+        tables: dict[str, Table] = {}
+        for k, side in enumerate(SIDES):
+            bars = (edges[k][0], 0 * left, edges[k][1], shares[k], list(labels), x[k], limits["low"][k], x[k])
+            tables[side] = dict(zip(BARS, (*bars, limits["high"][k]), strict=True))
         # a claim is about the larger bar of a pair: of the smaller one it allows more than that
         larger, every = (shares[1] > shares[0]).astype(int), np.arange(len(left))
-        of = [np.where(larger, edges[1][e], edges[0][e]) for e in (0, 1)]
-        most, share, broken = limits["most"][larger, every], shares[larger, every], limits["broken"][larger, every]
-        self.claim.data = {"left": of[0], "right": of[1], "most": most}
-        columns = {"left": of[0], "right": of[1], "most": most, "share": share}
-        self.beyond.data = {name: column[broken] for name, column in columns.items()}
-        x = np.concatenate([(e[0] + e[1]) / 2 for e in edges])
-        self.known.data = {"x": x, "p": np.array(known).T.ravel()} if known else {"x": [], "p": []}
+        (start, end), most = edges[larger, :, every].T, limits["most"][larger, every]
+        tables["claim"] = dict(zip(CLAIMED, (start, most, end, most), strict=True))
+        broken = limits["broken"][larger, every]
+        excess = start, most, end, shares[larger, every]
+        tables["beyond"] = {name: column[broken] for name, column in zip(EXCESS, excess, strict=True)}
+        tables["known"] = {"x": x.ravel(), "p": np.array(known).T.ravel()} if known else {"x": [], "p": []}
+        self.show(tables)
         tallest = max(limits["high"].max(), np.max(known or 0.0))
-        top = ROOM * tallest
-        # the tallest pair whose names are not crossed by the green line
-        highest = limits["high"].max(axis=0)
-        free = most > highest + 0.12 * top
-        at = int(np.where(free, highest, highest / 1000).argmax())
-        names = ("D ", "right", DATA), (" D′", "left", NEIGHBOUR)
-        fill(self.names, [(middle[at], highest[at], *name) for name in names])
         p.x_range.update(start=float(left[0]), end=float(right[-1]))
-        p.y_range.update(start=0, end=float(top))
-        text = " line: allowed, block: excess" if broken.any() else " line: allowed by the claim"
-        self.key.update(x=float(left[0]), y=0.99 * top, text=text)
+        p.y_range.update(start=0, end=float(ROOM * tallest))
         few = picture["kind"] != "histogram"
         p.xaxis[0].axis_label = axis
         self.ticker.update(ticks=[float(m) for m in middle] if few else [], tags=list(labels) if few else [])
         p.xaxis[0].ticker = self.ticker if few else self._numbers
         p.xaxis[0].major_label_orientation = "vertical" if few and len(labels) > LYING else "horizontal"
-
-
-RATES = ("fpr", "tpr")
-REGION = ("fpr", "low", "high")
-POINT = ("left", "fpr", "right", "bottom", "tpr", "top", "align")
-
-
-def attack_view(tables: Mapping[str, Table]) -> hv.Overlay:
-    """Return the attacker's ROC curve against the region that the claim allows, and the event that it chose."""
-    region = hv.Area(tables["region"], "fpr", ["low", "high"], group="region").opts(color=CLAIM, alpha=0.2)
-    chance = hv.Curve(([0, 1], [0, 1]), *RATES).opts(color=REFERENCE, line_dash="dotted", line_width=2)
-    curve = line(tables, "roc", RATES, Style("", ATTACKER, "dot"), line_width=3)
-    box = hv.Rectangles(tables["point"], ["left", "bottom", "right", "top"], group="point")
-    box = box.opts(fill_alpha=0, line_color=EXACT, line_width=2)
-    dot = hv.Scatter(tables["point"], *RATES, group="point")
-    dot = dot.opts(marker="diamond", size=13, color=EXACT, line_color="white", tools=["hover"])
-    fpr, tpr = "guesses D, given D′ (false positive rate)", "guesses D, given D (true positive rate)"
-    ends: Any = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
-    return framed([region, chance, curve, box, dot], Axis(fpr, share=True), Axis(tpr, share=True), **ends)
-
-
-def attack_figure() -> ViewFigure:
-    """Return the figure of the attacker's ROC curve, with names beside the curves."""
-    tips = [("guesses D, given D", "@tpr{0.0%}"), ("given D′", "@fpr{0.0%}")]
-    chart = ViewFigure("audit-attack", attack_view, {"region": REGION, "roc": RATES, "point": POINT}, tips, height=460)
-    label(chart.plot, 0.98, 0.02, "green: allowed by the claim", CLAIM, text_align="right", name="audit-claim-name")
-    label(chart.plot, 0.53, 0.45, "chance", REFERENCE, text_align="left", name="audit-guess-name")
-    write(
-        chart.plot, "fpr", "tpr", value("attacker"), color=ATTACKER, source=chart.sources["point"], y_offset=10,
-        text_align={"field": "align"}, text_baseline="top", text_font_size="15px", text_font_style="bold",
-    )  # fmt: skip
-    return chart
-
-
-def attack_tables(step: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Table]:
-    """Return the tables of a step of an audit, and of the region of a claim."""
-    # the name of the point is below it and to the side where there is room
-    point = {**step["point"], "align": "right" if step["point"]["fpr"] > 0.7 else "left"}
-    region = dict(zip(REGION, claimed_ends(epsilon, delta), strict=True))
-    roc = {name: step[name] for name in RATES}
-    return {"region": region, "roc": roc, "point": {name: [end] for name, end in point.items()}}
 
 
 def bound_view(tables: Mapping[str, Table]) -> hv.Overlay:

@@ -26,8 +26,6 @@ from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues,
 from dpml_app.pages.audit.figures import (
     ClaimsFigure,
     OutputFigure,
-    attack_figure,
-    attack_tables,
     bound_figure,
     show_bounds,
 )
@@ -223,25 +221,11 @@ class OutputCard(AuditCard):
         entry = AUDITED[self.values.audit_method]
         step, labels, axis, known = text.picture_labels(entry, steps[-1], exact)
         limits = compute.allowed(step, known, self.values.audit_epsilon, entry.delta, self.values.audit_confidence)
-        self.figure.show(step["picture"], limits, labels, axis, known)
+        self.figure.show_step(step["picture"], limits, labels, axis, known)
 
     def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         shown, labels, axis, _known = text.picture_labels(AUDITED[values.audit_method], steps[-1], exact)
         return text.output_readout(shown, labels, axis)
-
-
-class AttackCard(AuditCard):
-    """The attacker's ROC curve of the latest step, in the region that the claim allows."""
-
-    draw = attack_figure
-    name, title, caption = "attack", "The attacker's ROC curve", text.CAPTIONS["attack"]
-
-    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        claimed = self.values.audit_epsilon, AUDITED[self.values.audit_method].delta
-        self.figure.show(attack_tables(steps[-1], *claimed))
-
-    def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
-        return text.attack_readout(steps[-1])
 
 
 class BoundCard(AuditCard):
@@ -326,14 +310,14 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     lead = "Each dot is a method that claims an <b>ε</b>. Click a dot to see the evidence."
     settings: AuditSettings
     controls: AuditControls
-    kinds = (ClaimsCard, OutputCard, AttackCard, NeighboursCard, BoundCard)
+    kinds = (ClaimsCard, OutputCard, NeighboursCard, BoundCard)
     sources = ("audit-state", "audit-work")
     readout_name = "audit-{}-readout"
     what = "this audit"
     runner = Draws
     controls_kind = AuditControls
     main_card = "claims"
-    details = ("output", "attack", "neighbours")
+    details = ("output", "neighbours")
     risk_of = ("audit_epsilon", "audit_relation")
 
     def __init__(self, settings: AuditSettings, pool: Pool):

@@ -15,19 +15,14 @@ from dpml_app.text.phrases import certainty, factor, minus, percent
 
 RELATION_SHORT = {"add-remove": "add or remove one", "replace-one": "replace one"}
 CAPTIONS = {
-    "attack": (
-        "How often the attacker guesses D, for every threshold of the score. A claim of ε keeps every attacker inside "
-        "the green region (f-DP). The box is the confidence region of the chosen event, counted on fresh samples."
-    ),
     "bound": (
         f"Lower bounds on the actual ε. All {len(LADDER)} hold together at the chosen confidence, so you may stop at "
         "any time, but not try seeds until one refutes the claim. A bound below the claim proves nothing. Dotted: the "
         "highest possible bound."
     ),
     "output": (
-        "Share of each output with D (blue) and D′ (orange). Green line: the claim's maximum for the larger bar, e^ε "
-        "times the other. Red: above that maximum by more than the confidence intervals (thin lines). Diamonds: exact "
-        "probabilities."
+        "Share of each output. A green line is the claim's maximum for the larger bar of a pair: e^ε times the other. "
+        "An excess is above that maximum by more than the confidence intervals (thin lines)."
     ),
     "neighbours": "",
     "claims": (
@@ -86,7 +81,8 @@ def verdict(
     elif known is not None:
         state = "stands"
         head = f"Claim holds on these neighbours: the actual ε is {number(known)}."
-        text = _sampling_text(step, exact, known, sampled)
+        text = "One pair of neighbours can refute a claim, not prove it, because a proof covers all pairs."
+        text += f" {sampled} An output that decides the actual ε may be too rare to be sampled." if step else ""
     else:
         state, head = "open", "Not refuted by these samples."
         only = (
@@ -100,34 +96,6 @@ def verdict(
             text += f" This number of samples can show at most {number(most)}."
     why = f"<p>{text}</p>{_catalogue_text(entry, values, state)}"
     return state, f"<p>{sentence}</p><h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
-
-
-def _sampling_text(step, exact, known: float, sampled: str) -> str:
-    text = "One pair of neighbours can refute a claim, not prove it, because a proof covers all pairs. "
-    if step is None:
-        return text
-    text += sampled
-    rare = _rarest(exact)
-    if known > 0.05 and rare is not None and rare < 1e-6:
-        text += (
-            f" The outputs that decide the actual ε have a probability of at most {rare:.0e}, too rare to be sampled "
-            "here. The audit therefore also uses the formula."
-        )
-    return text
-
-
-def _rarest(exact: Mapping[str, Any]) -> float | None:
-    """Return the larger probability of the output that decides the exact cost."""
-    outputs: Mapping[Any, tuple[float, float]] = exact.get("outputs") or {}
-    pairs: list[tuple[float, float]] = [(p, q) for p, q in outputs.values() if p > 0 and q > 0]
-    if not pairs:
-        return None
-    worst = max(pairs, key=_loss)
-    return max(worst)
-
-
-def _loss(pair: tuple[float, float]) -> float:
-    return abs(math.log(pair[0] / pair[1]))
 
 
 def _catalogue_text(entry: AuditedClaim, values: AuditValues, state: str) -> str:
@@ -170,9 +138,7 @@ def neighbours_readout(entry: AuditedClaim, values: AuditValues, case: Case) -> 
     text = f"<p>Worst known neighbours of this method: <b>{escape(case.words)}</b>.</p>"
     first, second = data_text(case.data), data_text(case.neighbour)
     text += f"<p>D: {first}<br>D′: {second}</p>"
-    if entry.typed is not None:
-        return text + ""
-    return text + "<p>This method does not run on a small binary table, so you cannot edit one.</p>"
+    return text
 
 
 # ---- outputs -------------------------------------------------------------------------------------------------------
@@ -183,15 +149,11 @@ def _set_label(code: int) -> str:
 
 
 def _score_axis(attacker: str) -> str:
-    if attacker.startswith("distance of coordinate "):
-        return f"distance of number {int(attacker.split()[-1]) + 1} of the output from the middle"
-    if attacker.startswith("coordinate "):
-        return f"number {int(attacker.split()[-1]) + 1} of the output"
-    if attacker.startswith("linear"):
-        return "weighted sum of the output"
-    if attacker.startswith("frequency"):
-        return "log frequency ratio of the output (D to D′)"
-    return "attacker's score of the output"
+    words = attacker.split()
+    if "coordinate" not in words:
+        return "attacker's score of the output"
+    number = f"number {int(words[-1]) + 1} of the output"
+    return number if words[0] == "coordinate" else f"distance of {number} from the middle"
 
 
 def picture_labels(
@@ -251,17 +213,6 @@ def output_readout(step: Mapping[str, Any], labels: list[str], axis: str) -> str
         f"The attacker guesses <b>{bet}</b> when {escape(what)}: in <b>{percent(hits, 2)}</b> of the samples from "
         f"{bet} and <b>{percent(misses, 2)}</b> of those from {other}."
     )
-
-
-def attack_readout(step: Mapping[str, Any]) -> str:
-    """Return the worst corner of the event's box, from which the bound comes."""
-    p = step["point"]
-    if step["event"]["for_first"]:
-        ratio = f"at least {percent(p['bottom'], 2)} against at most {percent(p['right'], 2)}"
-    else:
-        ratio = f"at least {percent(1 - p['right'], 2)} against at most {percent(1 - p['bottom'], 2)}"
-    bound = f"so the actual ε is at least <b>{number(step['lower'])}</b>"
-    return f"Probability of the event, by its confidence intervals: {ratio}, {bound}."
 
 
 def bound_readout(steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:

@@ -14,7 +14,6 @@ from dpml_app.pages.evaluate.compute import (
     EvaluateValues,
     errors,
     exact_attack,
-    exact_curve,
     labels,
     victims,
 )
@@ -46,20 +45,14 @@ def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> 
     return Sweep("Area to the non-private curve", "ε", values, s.epsilon, lines, percent=False)
 
 
-def area(s: Any) -> float:
-    """Return the area under the exact curve."""
-    fpr, tpr = exact_curve(*EvaluateValues.of(s).classifier_key())
-    return float(np.trapezoid(tpr, fpr))
-
-
 def labels_attacked(s: Any) -> float:
     """Return how many labels the attack is tried on."""
-    return len(victims(*EvaluateValues.of(s).classifier_key()))
+    return len(victims(*EvaluateValues.of(s).records_key()))
 
 
 def labels_found(s: Any) -> float:
     """Return how many labels the exact curve gives away."""
-    key = EvaluateValues.of(s).classifier_key()
+    key = EvaluateValues.of(s).records_key()
     guesses, truth = exact_attack(*key), labels(s.dataset, s.evaluate_tested)[victims(*key)]
     return int((guesses == truth).sum())
 
@@ -79,7 +72,7 @@ def off_growth(s: Any, method: str, from_dataset: str) -> float:
 
 
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (area, labels_attacked, labels_found, off, off_growth)},
+    **{each.__name__: each for each in (labels_attacked, labels_found, off, off_growth)},
     # ratio of the median areas of two methods
     "off_ratio": lambda s, method, other: off(s, method) / off(s, other),
     # how many percent of the curve's height one record of the second class is

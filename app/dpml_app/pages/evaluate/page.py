@@ -1,7 +1,7 @@
 """The ROC curve page: a private ROC curve of a classifier, and the labels that a non-private curve reveals.
 
-The browser draws the private ROC curve while ε moves. The server computes the figures of a release and the attack on
-it. Workers compute the other curves and their errors.
+The browser draws the private ROC curve while ε moves. The server computes the attack on a release. Workers compute the
+errors of all private curves.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,12 @@ from bokeh.models import Model
 
 from dpml_app.core.card import IMMEDIATE, Results
 from dpml_app.core.page import CardPage
-from dpml_app.core.widgets import COLUMNS, Controls, divider, note
+from dpml_app.core.widgets import COLUMNS, Controls, divider
+from dpml_app.data import measures
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.figure import run_script, script
-from dpml_app.pages.evaluate.compute import CUTS, EvaluateFacts, EvaluateSettings, EvaluateValues, facts, probability
-from dpml_app.pages.evaluate.figures import ErrorsCard, MethodsCard, NumbersCard, RocCard, SuccessCard
+from dpml_app.pages.evaluate.compute import EvaluateSettings, EvaluateValues
+from dpml_app.pages.evaluate.figures import ErrorsCard, RocCard, SuccessCard
 from dpml_app.pages.evaluate.lesson import FIGURES, lesson_plot
 from dpml_app.pages.evaluate.text import headline
 
@@ -28,20 +30,13 @@ class EvaluateControls(Controls):
 
     def middle(self) -> list:
         """Return the components of "Advanced" between relation and draws."""
-        return [
-            divider(),
-            self.add("evaluate_tested"),
-            self.add("evaluate_classifier"),
-            self.add("evaluate_weakened"),
-            note("Weakened: noise in the scores lowers the AUC to about this value."),
-        ]
+        return [divider(), self.add("evaluate_tested")]
 
     def in_cards(self) -> None:
         self.add("evaluate_methods", sx=COLUMNS)
-        self.add("evaluate_cut", options={probability(cut): cut for cut in CUTS})
 
 
-class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
+class EvaluatePage(CardPage[EvaluateValues, BinaryFacts]):
     """The page of one session."""
 
     page_id = "evaluate"
@@ -51,11 +46,11 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     question = "How accurate is a classifier, measured privately?"
     lead = "Drag <b>ε</b>. The attacker knows all but one label."
     settings: EvaluateSettings
-    facts_of = staticmethod(facts)
-    kinds = (RocCard, MethodsCard, NumbersCard, ErrorsCard, SuccessCard)
+    facts_of = staticmethod(measures.facts)
+    kinds = (RocCard, ErrorsCard, SuccessCard)
     sources = ("evaluate-state", "evaluate-sweep-state")
     readout_name = "evaluate-{}-readout"
-    what = "curves and errors"
+    what = "errors"
     controls_kind = EvaluateControls
     main_card = "roc"
     details = ("success",)
@@ -76,5 +71,5 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
         run_script(SCRIPT, arguments, browser, roc.now)
         return [value for value in arguments.values() if isinstance(value, Model)]
 
-    def words(self, values: EvaluateValues, facts: EvaluateFacts, results: Mapping[str, Results]) -> str:
-        return headline(values, facts, results["roc"]["answer", IMMEDIATE])
+    def words(self, values: EvaluateValues, facts: BinaryFacts, results: Mapping[str, Results]) -> str:
+        return headline(facts, results["roc"]["answer", IMMEDIATE])

@@ -29,7 +29,6 @@ from dpml_app.settings import EPSILONS, PageValues, Shared, choice, declared_by,
 Floats = NDArray[np.float64]
 Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε
 DELTAS = tuple(float(f"1e-{power}") for power in range(12, 1, -1))
-REACHES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 TOUCHED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 BETA_SHARES = {"1/50": 0.02, "1/20": 0.05, "1/12": 1 / 12, "1/6": 1 / 6, "1/4": 0.25, "1/3": 1 / 3, "1/2": 0.5}
 BETA_SHARES |= {"3/4": 0.75, "9/10": 0.9}
@@ -144,11 +143,8 @@ class NoiseValues(PageValues):
     noise_sensitivity: int = number(1, (1, 20), "Sensitivity Δ")
     noise_delta: float = choice(1e-6, DELTAS, "δ of Gaussian noise")
     noise_beta: str = choice("1/6", list(BETA_SHARES), "β as a share of ε")
-    noise_draws: int = number(2000, (500, 10_000), "Samples of noise")
     noise_seed: int = number(0, (0, 2**31 - 1), "Seed of the noise")
-    noise_reach: int = choice(10, REACHES, "Axis range ±")
     noise_touched: int = choice(1, TOUCHED, "Changed numbers k")
-    noise_measure: str = choice("mean", {"mean": "Mean", "q95": "95% quantile"}, "Size of the noise")
     noise_statistic: str = choice("median", STATISTICS, "Statistic")
     noise_trim: int = number(5, (0, 50), "Trimmed points per end m")
     noise_relation: str = choice("replace-one", RELATIONS, "Neighbouring tables")
@@ -195,38 +191,35 @@ class Model:
         return isinstance(self.mechanism, Geometric)
 
     @property
-    def unit(self) -> float:
+    def _at(self) -> tuple[float, ...]:
+        """The statistic and, for noise that is scaled by it, the smooth sensitivity."""
+        return (0,) if self.smooth is None else (0.0, self.smooth)
+
+    @property
+    def _unit(self) -> float:
         """The unit of the mechanism's sizes."""
         return 1.0 if self.smooth is None else self.smooth
 
     def draw(self, draws: int, rng: np.random.Generator) -> Floats:
         """Return draws of the noise, by the library."""
-        at = (0,) if self.smooth is None else (0.0, self.smooth)
-        return np.asarray(self.mechanism.release(*at, rng=rng, draws=draws), dtype=float)
+        return np.asarray(self.mechanism.release(*self._at, rng=rng, draws=draws), dtype=float)
 
     def log_density(self, x: Any) -> Floats:
         """Return the log density (log probability of a whole number)."""
-        if self.whole:
-            return self.mechanism.log_probability(x, 0)
-        at = (0,) if self.smooth is None else (0.0, self.smooth)
-        return self.mechanism.log_density(x, *at)
+        return self.mechanism.log_probability(x, 0) if self.whole else self.mechanism.log_density(x, *self._at)
 
     def tail(self, t: Any) -> Floats:
         """Return P(|noise| > t) for t >= 0."""
-        return self.mechanism.tail(np.asarray(t) / self.unit)
+        return self.mechanism.tail(np.asarray(t) / self._unit)
 
     def quantile(self, tail: float) -> float:
         """Return the smallest t with P(|noise| > t) <= `tail`."""
-        return self.unit * self.mechanism.tail_size(tail)
+        return self._unit * self.mechanism.tail_size(tail)
 
     @property
     def mean_size(self) -> float:
         """Return E|noise|; infinite for Cauchy noise."""
-        return self.unit * self.mechanism.mean_size
-
-    def shares(self, edges: Floats) -> Floats:
-        """Return the probability of each bin (edges[i], edges[i+1]]; no edge lies on a jump of a whole number."""
-        return self.mechanism.bin_probabilities(np.asarray(edges) / self.unit)
+        return self._unit * self.mechanism.mean_size
 
 
 def model(name: str, epsilon: float, sensitivity: float, delta: float, beta: float, numbers: int = 1) -> Model:
@@ -267,44 +260,6 @@ def has_scale(name: str, beta: float) -> bool:
     return name != "student" or beta < 1 / DEGREES
 
 
-class Histogram(NamedTuple):
-    """Shares of samples by bin, with the exact shares; `low` and `high` hold 95% of such experiments."""
-
-    edges: Floats
-    share: Floats
-    exact: Floats
-    low: Floats
-    high: Floats
-    beyond: float
-
-
-def bin_edges(reach: float, whole: bool) -> Floats:
-    """Return the edges of about 60 bins on ±`reach`, each around as many whole numbers as any other if `whole`.
-
-    >>> bin_edges(2, True).tolist()
-    [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]
-    >>> len(bin_edges(10, False))
-    62
-    """
-    if not whole:
-        return np.linspace(-reach, reach, 62)
-    width = 2 * math.ceil((2 * reach / 61 - 1) / 2) + 1 if 2 * reach > 61 else 1
-    steps = math.floor((reach - (width - 1) / 2) / width)
-    return np.asarray((np.arange(-steps, steps + 2) - 0.5) * width)
-
-
-def histogram(name: str, settings: Numbers, reach: float, draws: int, seed: int) -> Histogram:
-    """Return the shares of samples of one number's noise by bin, and the exact shares."""
-    noise = model(name, *settings)
-    sample = noise.draw(draws, np.random.default_rng(seed))
-    edges = bin_edges(reach, noise.whole)
-    share = np.histogram(sample, edges)[0] / draws
-    exact = np.clip(noise.shares(edges), 0, 1)
-    low, high = stats.binom.interval(0.95, draws, exact)
-    beyond = float(np.mean((sample < edges[0]) | (sample > edges[-1])))
-    return Histogram(edges, share, exact, low / draws, high / draws, beyond)
-
-
 class Pair(NamedTuple):
     """The densities of a release with a person and without, over what holds 95 % of either, and releases with it.
 
@@ -337,11 +292,8 @@ def pair(name: str, settings: Numbers, seed: int) -> Pair:
     overlap = float(noise.tail(moved / 2))
     if noise.whole:
         overlap += float(np.exp(noise.log_density(moved / 2))) if moved % 2 == 0 else 0.0
-        x, without, with_you = (
-            np.column_stack([x - 0.5, x + 0.5]).ravel(),
-            np.repeat(without, 2),
-            np.repeat(with_you, 2),
-        )
+        x = np.column_stack([x - 0.5, x + 0.5]).ravel()
+        without, with_you = (np.repeat(each, 2) for each in (without, with_you))
     releases = moved + noise.draw(DROPS, np.random.default_rng(seed))
     releases = releases[(releases >= x[0]) & (releases <= x[-1])]
     width = (x[-1] - x[0]) / STACKS
@@ -368,42 +320,34 @@ def pair(name: str, settings: Numbers, seed: int) -> Pair:
 
 
 @lru_cache(maxsize=512)
-def _gaussian_size(epsilon: float, delta: float, measure: str) -> float:
-    """Return the size of Gaussian noise for one unit of sensitivity, for which σ is looked for once."""
-    noise = Gaussian(epsilon, delta)
-    return noise.mean_size if measure == "mean" else noise.tail_size(0.05)
+def _gaussian_size(epsilon: float, delta: float) -> float:
+    """Return the mean size of Gaussian noise for one unit of sensitivity, for which σ is looked for once."""
+    return Gaussian(epsilon, delta).mean_size
 
 
-def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> dict[str, Floats]:
-    """Return, by mechanism and over `EPSILONS`, the mean or the 95 % quantile of one number's error.
+def rival_sizes(sensitivity: int, delta: float, touched: int) -> dict[str, Floats]:
+    """Return the mean size of one number's noise, by mechanism and over `EPSILONS`.
 
-    One person moves `touched` numbers by `sensitivity` each. NaN stands where the quantile is 0: more than 95 % of
-    whole numbers are then exactly right.
+    One person moves `touched` numbers by `sensitivity` each.
     """
-    by_name = {}
-    for name in RIVALS:
-        sizes = []
-        for epsilon in EPSILONS:
-            if name == "gaussian":
-                sizes.append(_gaussian_size(epsilon, delta, measure) * sensitivity * math.sqrt(touched))
-                continue
-            noise = model(name, epsilon, sensitivity, delta, 1 / 6, touched)
-            sizes.append(noise.mean_size if measure == "mean" else noise.quantile(0.05))
-        by_name[name] = np.array(sizes)
-    return by_name
+    by_name = {
+        name: np.array([model(name, e, sensitivity, delta, 1 / 6, touched).mean_size for e in EPSILONS])
+        for name in RIVALS
+        if name != "gaussian"
+    }
+    unit = np.array([_gaussian_size(e, delta) for e in EPSILONS])
+    return {**by_name, "gaussian": unit * sensitivity * math.sqrt(touched)}
 
 
-def actual_epsilon(scale: Floats, beta: Floats) -> Floats:
+def actual_epsilon(scale: Any, beta: Any) -> Any:
     """Return the ε that Cauchy noise of this scale per unit of β-smooth sensitivity costs.
 
-    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.admissible`).
+    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.admissible`,
+    whose noise refuses a β for which a published scale costs more than its claim).
 
-    Examples
-    --------
     >>> actual_epsilon(np.array([6.0, 2**0.5]), np.array([1 / 6, 1 / 6])).round(3).tolist()
     [0.226, 0.693]
     """
-    scale, beta = np.asarray(scale, dtype=float), np.asarray(beta, dtype=float)
     # arccosh(1 + 2w) = 2 arsinh(√w), which stays exact for small w
     at = [np.sinh(step / 2) ** 2 + np.exp(-step) / (4 * scale**2) for step in (np.zeros_like(beta), beta)]
     return 2 * np.arcsinh(np.sqrt(np.maximum(*at)))
@@ -411,10 +355,9 @@ def actual_epsilon(scale: Floats, beta: Floats) -> Floats:
 
 def calibrations(share: float, values: Sequence[float] = EPSILONS) -> dict[str, tuple[Floats, Floats]]:
     """Return the scale and the actual ε of each Cauchy calibration at each value of ε."""
-    epsilons = np.array(values)
-    by_name = {}
+    epsilons, by_name = np.array(values), {}
     for name in (each.key for each in of_family("noise", "cauchy")):
-        scale = np.array([cauchy_scale(e, share * e, name) for e in epsilons])
+        scale = np.array([cauchy_scale(e, share * e, name) for e in values])
         by_name[name] = scale, actual_epsilon(scale, share * epsilons)
     return by_name
 
@@ -451,14 +394,11 @@ def smooth(code: str, kind: str, relation: str, trim: int, epsilon: float, share
         "smooth": smooth_sensitivity(*sample, beta, relation, trim),
         "global": global_sensitivity(kind, LOWER, UPPER, len(points), relation, trim),
     }
-    sizes = {"smooth": cauchy_scale(epsilon, beta) * levels["smooth"], "global": levels["global"] / epsilon}
-    widths = {
-        "smooth": (math.tan(0.25 * math.pi) * sizes["smooth"], math.tan(0.45 * math.pi) * sizes["smooth"]),
-        "global": (math.log(2) * sizes["global"], math.log(10) * sizes["global"]),
-    }
-    value, rng, unit = statistic(*sample, trim), np.random.default_rng(seed), Cauchy(1.0, 1 / 6)
-    samples = {"smooth": value + sizes["smooth"] * unit.release(0.0, 1.0, rng=rng, draws=SPREAD) / unit.scale}
-    samples["global"] = value + sizes["global"] * Laplace(1.0).release(0.0, rng=rng, draws=SPREAD)
+    value, rng = statistic(*sample, trim), np.random.default_rng(seed)
+    # of one unit of sensitivity
+    noises = {"smooth": Model(Cauchy(epsilon, beta), 1.0), "global": Model(Laplace(epsilon))}
+    widths = {row: (levels[row] * each.quantile(0.5), levels[row] * each.quantile(0.1)) for row, each in noises.items()}
+    samples = {row: value + levels[row] * each.draw(SPREAD, rng) for row, each in noises.items()}
     off = rng.uniform(-0.3, 0.3, SPREAD)
     best = int(np.argmax(envelope.terms))
     return Smooth(points, value, envelope.sensitivity, envelope.terms, best, levels, widths, samples, off)

@@ -36,13 +36,12 @@ from dpml_app.drawing.styles import (
     style_of,
     styles_of,
 )
-from dpml_app.pages.noise.compute import LOWER, RIVALS, UPPER, Histogram, Pair, Smooth, heights
+from dpml_app.pages.noise.compute import LOWER, RIVALS, UPPER, Pair, Smooth, heights
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import number
 from dpml_app.views.frame import AXES, Axis, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
 
-FLOOR = 1e-6
 RIVAL_STYLES = {name: style_of(name, "noise") for name in RIVALS}
 CALIBRATION_STYLES = styles_of("noise", "cauchy")
 DROPS_SCRIPT = script("pages/noise/drops.js")
@@ -132,41 +131,6 @@ class CountFigure(Figure):
         }
 
 
-AT_SHARE = Axis("share of samples per bin (log scale)", log=True, ticks=tuple(10.0**k for k in range(-4, 1)))
-BARS = ("left", "right", "floor", "share", "exact", "low", "high")
-EXACT_SHARE = ("x", "exact")
-
-
-def histogram_view(tables: Mapping[str, Table]) -> hv.Overlay:
-    """Return shares of draws by bin, beside the exact ones and the band that holds 95% of such experiments."""
-
-    def bars(label: str, color: str, low: str, high: str, **look: Any) -> hv.Rectangles:
-        ends = ["left", low, "right", high]
-        return hv.Rectangles(tables["bars"], ends, label=label, group="bars").opts(color=color, line_color=None, **look)
-
-    layers = [
-        bars("Samples", BLUE, "floor", "share", alpha=0.45, tools=["hover"]),
-        bars("95% of bars", ORANGE, "low", "high", alpha=0.35),
-        line(tables, "exact", EXACT_SHARE, Style("Exact", VERMILION, "dot")),
-    ]
-    return framed(layers, Axis("noise"), AT_SHARE, ylim=(1e-4, 1.4))
-
-
-def histogram_figure() -> ViewFigure:
-    """Return the figure of samples."""
-    tips = [("bin", "@left{0.00} to @right{0.00}"), ("samples", "@share{0.00%}"), ("exact", "@exact{0.00%}")]
-    return ViewFigure("noise-histogram", histogram_view, {"bars": BARS, "exact": EXACT_SHARE}, tips)
-
-
-def histogram_tables(bins: Histogram) -> dict[str, Table]:
-    """Return the tables of a histogram."""
-    left, right = bins.edges[:-1], bins.edges[1:]
-    shares = {name: np.maximum(getattr(bins, name), FLOOR) for name in ("share", "low", "high")}
-    bars = {"left": left, "right": right, "floor": np.full(len(left), FLOOR), "exact": bins.exact, **shares}
-    x, exact = np.column_stack([left, right]).ravel(), np.repeat(np.maximum(bins.exact, FLOOR), 2)
-    return {"bars": bars, "exact": {"x": x, "exact": exact}}
-
-
 def curves_figure(
     name: str, styles: Mapping[str, Style], label: str, powers: tuple[int, int], best: str = "", diagonal: bool = False
 ) -> ViewFigure:
@@ -194,12 +158,9 @@ def curves_figure(
 
 def curves_tables(curves: Mapping[str, np.ndarray], styles: Mapping[str, Style], epsilon: float) -> dict[str, Table]:
     """Return the tables of curves, and where they are at the chosen ε."""
-    # 0 has no place on a log axis
-    drawn = {key: np.where(curve > 0, curve, np.nan) for key, curve in curves.items()}
-    labels = {key: [styles[key].label] * len(EPSILONS) for key in drawn}
-    tables = {key: {"x": EPSILONS, "y": curve, "label": labels[key]} for key, curve in drawn.items()}
+    tables = {key: {"x": EPSILONS, "y": y, "label": [styles[key].label] * len(EPSILONS)} for key, y in curves.items()}
     here = [float(curve[EPSILONS.index(epsilon)]) for curve in curves.values()]
-    best = np.nanmin(np.stack(list(drawn.values())), axis=0)
+    best = np.min(list(curves.values()), axis=0)
     return {**tables, "here": {"x": [epsilon] * len(here), "y": here}, "best": {"x": EPSILONS, "y": best}}
 
 

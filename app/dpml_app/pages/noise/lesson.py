@@ -1,16 +1,14 @@
 """The plot and the figures of the page Noise in lessons."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from dpml.mechanisms import cauchy_scale, smooth_sensitivity
-from dpml.mechanisms.smooth import global_sensitivity, local_sensitivity
+from dpml.mechanisms import cauchy_scale
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep
 from dpml_app.pages.noise import compute
-from dpml_app.pages.noise.compute import BETA_SHARES, LOWER, UPPER, NoiseSettings, model, points_of
+from dpml_app.pages.noise.compute import BETA_SHARES, LOWER, NoiseSettings, NoiseValues, Smooth, model, points_of
 from dpml_app.settings import EPSILONS
 
 
@@ -24,31 +22,17 @@ def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Swe
         lines.append(Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), values))
         return Sweep("Actual ε", "claimed ε", values, s.noise_epsilon, lines, percent=False)
     if card == "smooth":
-        x = points_of(s)
-        worst = global_sensitivity(s.noise_statistic, LOWER, UPPER, len(x), s.noise_relation)
-        smooth = [
-            smooth_sensitivity(s.noise_statistic, x, LOWER, UPPER, share * e, s.noise_relation)
-            * cauchy_scale(e, share * e)
-            for e in values
-        ]
+        found = [_smooth(s, e) for e in values]
+        cauchy = Style("Cauchy, smooth sensitivity", style_of("exact", "noise").color, "plus")
+        worst = [each.levels["global"] / e for e, each in zip(values, found, strict=True)]
         lines = [
-            Line(Style("Cauchy, smooth sensitivity", style_of("exact", "noise").color, "plus"), smooth),
-            Line(
-                Style("Laplace, global sensitivity", laplace.color, "plus"),
-                [worst / e for e in values],
-            ),
+            Line(cauchy, [each.widths["smooth"][0] for each in found]),
+            Line(Style("Laplace, global sensitivity", laplace.color, "plus"), worst),
         ]
-        title = f"Width of the noise on the {s.noise_statistic} of these {len(x)} points between 0 and 100"
+        title = f"Width of the noise on the {s.noise_statistic} of these {len(points_of(s))} points between 0 and 100"
         return Sweep(title, "ε", values, s.noise_epsilon, lines, percent=False)
     sizes = [model(s.noise_mechanism, e, s.noise_sensitivity, s.noise_delta, share).mean_size for e in values]
-    return Sweep(
-        "Mean size of the noise",
-        "ε",
-        values,
-        s.noise_epsilon,
-        [Line(laplace, sizes)],
-        percent=False,
-    )
+    return Sweep("Mean size of the noise", "ε", values, s.noise_epsilon, [Line(laplace, sizes)], percent=False)
 
 
 def _beta(s: Any) -> float:
@@ -61,29 +45,24 @@ def mean_noise(s: Any, at: str = "") -> float:
     return model(s.noise_mechanism, epsilon, s.noise_sensitivity, s.noise_delta, BETA_SHARES[s.noise_beta]).mean_size
 
 
-def worst_case(s: Any) -> float:
-    """Return the global sensitivity."""
-    return global_sensitivity(s.noise_statistic, LOWER, UPPER, len(points_of(s)), s.noise_relation)
+def _smooth(s: Any, epsilon: float | None = None) -> Smooth:
+    """Return the sensitivities of the points, and their noise, at the step's ε or another."""
+    return compute.smooth(*replace(NoiseValues.of(s), noise_epsilon=epsilon or s.noise_epsilon).smooth_key())
 
 
-def local(s: Any) -> float:
-    """Return the local sensitivity of the points."""
-    return local_sensitivity(s.noise_statistic, points_of(s), LOWER, UPPER, s.noise_relation)
-
-
-def smooth(s: Any) -> float:
-    """Return the smooth sensitivity of the points."""
-    return smooth_sensitivity(s.noise_statistic, points_of(s), LOWER, UPPER, _beta(s), s.noise_relation)
+def level(s: Any, kind: str) -> float:
+    """Return the local, the smooth or the global sensitivity of the points."""
+    return _smooth(s).levels[kind]
 
 
 def noise_width(s: Any) -> float:
     """Return the scale of Cauchy noise by the smooth sensitivity: half of the samples lie within it."""
-    return cauchy_scale(s.noise_epsilon, _beta(s)) * smooth(s)
+    return _smooth(s).widths["smooth"][0]
 
 
 def noise_for_worst_case(s: Any) -> float:
     """Return the mean size of Laplace noise for the global sensitivity."""
-    return worst_case(s) / s.noise_epsilon
+    return level(s, "global") / s.noise_epsilon
 
 
 def scale_of(s: Any, calibration: str) -> float:
@@ -93,24 +72,14 @@ def scale_of(s: Any, calibration: str) -> float:
 
 def calibration_costs(s: Any, calibration: str) -> float:
     """Return the actual ε."""
-    scale, beta = cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)
-    return float(compute.actual_epsilon(np.array([scale]), np.array([beta]))[0])
+    return float(compute.actual_epsilon(cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)))
 
 
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{
-        each.__name__: each
-        for each in (
-            mean_noise,
-            worst_case,
-            local,
-            smooth,
-            noise_width,
-            noise_for_worst_case,
-            scale_of,
-            calibration_costs,
-        )
-    },
+    **{each.__name__: each for each in (mean_noise, noise_width, noise_for_worst_case, scale_of, calibration_costs)},
+    "worst_case": lambda s: level(s, "global"),
+    "local": lambda s: level(s, "local"),
+    "smooth": lambda s: level(s, "smooth"),
     # the lower end of the axis of points
     "lower_end": lambda s: LOWER,
     # how many points there are

@@ -13,6 +13,7 @@ from dpml_app.core.card import IMMEDIATE, WHOLE, Card, ResultKey, Results, figur
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.data.facts import NoFacts
+from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Task
 from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.noise import compute, text
@@ -25,7 +26,6 @@ from dpml_app.pages.noise.compute import (
     NoiseValues,
     encode,
     has_scale,
-    model,
     points_of,
 )
 from dpml_app.pages.noise.figures import (
@@ -35,8 +35,6 @@ from dpml_app.pages.noise.figures import (
     SmoothFigures,
     curves_figure,
     curves_tables,
-    histogram_figure,
-    histogram_tables,
 )
 from dpml_app.pages.noise.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS
@@ -62,14 +60,12 @@ class NoiseControls(Controls):
             note("Probability that the guarantee of Gaussian noise fails."),
             self.add("noise_beta", pmui.DiscreteSlider),
             note("Smoothness of the sensitivity that scales Cauchy and Student's t noise."),
-            self.add("noise_draws"),
             self.add("noise_seed", pmui.IntInput),
             **WHOLE,
         )
 
     def in_cards(self) -> None:
-        for name in ("noise_measure", "noise_relation"):
-            self.add(name, pmui.RadioBoxGroup, inline=True)
+        self.add("noise_relation", pmui.RadioBoxGroup, inline=True)
         for name in ("noise_preset", "noise_size"):
             self.add(name, before=self._forget_points)
         point = make_widget(pmui.IntInput, label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
@@ -133,60 +129,45 @@ class CountCard(MechanismCard):
         return text.count_readout(values, results["pair", IMMEDIATE])
 
 
-class DrawsCard(MechanismCard):
-    """Samples of the noise in bars, and the exact shares."""
+class SizesCard(Card[NoiseValues, NoFacts]):
+    """Curves over ε, of each method one in each figure."""
 
-    draw = histogram_figure
-    name, title, caption = "draws", "Noise distribution", text.CAPTIONS["draws"]
-    controls = ("noise_reach",)
-    depends = MECHANISM | {"noise_draws", "noise_seed", "noise_reach"}
-
-    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
-        drawn = values.noise_reach, values.noise_draws, values.noise_seed
-        return {("draws", IMMEDIATE): Task(compute.histogram, (*values.mechanism_key(), *drawn))}
+    styles: ClassVar[Mapping[str, Style]]
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        bins = now["draws", IMMEDIATE]
-        self.figure.plot.x_range.update(start=float(bins.edges[0]), end=float(bins.edges[-1]))
-        self.figure.show(histogram_tables(bins))
+        for i, f in enumerate(self.figures):
+            curves = {name: np.atleast_2d(each)[i] for name, each in now["curves", IMMEDIATE].items()}
+            f.show(curves_tables(curves, self.styles, values.noise_epsilon))
+            f.mark(values.noise_epsilon)
 
-    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
-        name, numbers = values.mechanism_key()
-        return text.draws_readout(values, model(name, *numbers), results["draws", IMMEDIATE])
-
-
-def _at_chosen(values: NoiseValues, curves: Curves) -> dict[str, float]:
-    """Return the value of each curve at the chosen ε."""
-    place = EPSILONS.index(values.noise_epsilon)
-    return {name: float(curve[place]) for name, curve in curves.items()}
+    def at_chosen(self, values: NoiseValues, results: Results) -> dict[str, list[float]]:
+        """Return the values of each curve at the chosen ε."""
+        place = EPSILONS.index(values.noise_epsilon)
+        return {name: np.atleast_2d(each)[:, place].tolist() for name, each in results["curves", IMMEDIATE].items()}
 
 
-class RivalsCard(Card[NoiseValues, NoFacts]):
-    """The size of each mechanism's noise against ε."""
+class RivalsCard(SizesCard):
+    """The mean size of each mechanism's noise against ε."""
 
-    draw = partial(curves_figure, "noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
+    draw = partial(curves_figure, "noise-rivals", RIVAL_STYLES, "mean size (log scale)", (-4, 6), "Smallest")
     name, title, caption = "rivals", "Noise size by mechanism", text.CAPTIONS["rivals"]
-    controls = ("noise_touched", "noise_measure")
+    styles = RIVAL_STYLES
+    controls = ("noise_touched",)
     depends = frozenset({"noise_epsilon", "noise_sensitivity", "noise_delta", *controls})
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
-        key = values.noise_sensitivity, values.noise_delta, values.noise_touched, values.noise_measure
+        key = values.noise_sensitivity, values.noise_delta, values.noise_touched
         return {("curves", IMMEDIATE): Task(compute.rival_sizes, key)}
 
-    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        tables = curves_tables(now["curves", IMMEDIATE], RIVAL_STYLES, values.noise_epsilon)
-        self.figure.show(tables)
-        self.figure.mark(values.noise_epsilon)
-
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
-        return text.rivals_readout(values, _at_chosen(values, results["curves", IMMEDIATE]))
+        return text.rivals_readout(values, {name: size for name, (size,) in self.at_chosen(values, results).items()})
 
 
-class CalibrationsCard(Card[NoiseValues, NoFacts]):
+class CalibrationsCard(SizesCard):
     """The scale of each calibration of Cauchy noise, and its actual ε, against ε."""
 
     name, title, caption = "calibrations", "Three calibrations of Cauchy noise", text.CAPTIONS["calibrations"]
-    wide = True
+    styles, wide = CALIBRATION_STYLES, True
     depends = frozenset({"noise_epsilon", "noise_beta"})
 
     def __init__(self) -> None:
@@ -202,16 +183,8 @@ class CalibrationsCard(Card[NoiseValues, NoFacts]):
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         return {("curves", IMMEDIATE): Task(compute.calibrations, (BETA_SHARES[values.noise_beta],))}
 
-    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        for i, f in enumerate(self.figures):
-            curves = {name: pair[i] for name, pair in now["curves", IMMEDIATE].items()}
-            f.show(curves_tables(curves, CALIBRATION_STYLES, values.noise_epsilon))
-            f.mark(values.noise_epsilon)
-
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
-        place = EPSILONS.index(values.noise_epsilon)
-        pairs = {name: (scale[place], cost[place]) for name, (scale, cost) in results["curves", IMMEDIATE].items()}
-        return text.calibrations_readout(values, pairs)
+        return text.calibrations_readout(values, self.at_chosen(values, results))
 
 
 class SmoothCard(Card[NoiseValues, NoFacts]):
@@ -273,12 +246,12 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     question = "How much noise protects one person?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values smaller errors."
     settings: NoiseSettings
-    kinds = (CountCard, DrawsCard, RivalsCard, SmoothCard, CalibrationsCard)
+    kinds = (CountCard, RivalsCard, SmoothCard, CalibrationsCard)
     sources = ("noise-state", "noise-work")
     readout_name = "noise-{}-readout"
     controls_kind = NoiseControls
     main_card = "count"
-    details = ("draws", "rivals")
+    details = ("rivals",)
     risk_of = ("noise_epsilon", "relation")
 
     def show_risk(self) -> None:

@@ -1,10 +1,10 @@
 """Texts and numbers of the page Noise."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dpml_app.pages.noise.compute import DROPS, MECHANISMS, Histogram, Model, NoiseValues, Pair, Smooth
+from dpml_app.pages.noise.compute import DROPS, NoiseValues, Pair, Smooth
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, RIVAL_STYLES
 from dpml_app.text.phrases import number
 
@@ -13,10 +13,9 @@ CAPTIONS = {
         "Density of a noisy count without you (orange) and with you (blue). Dots are releases with you. The bar is the "
         "likelihood ratio of the ringed release. It is at most e^ε, except with Gaussian noise."
     ),
-    "draws": ("Samples of the noise and its exact density. A bar ends in its shaded range in 95% of such experiments."),
     "rivals": (
-        "Exact size of the noise on each of k changed numbers, by mechanism. Geometric noise needs whole numbers, and "
-        "Gaussian noise may fail with probability δ. A line ends where the size reaches 0."
+        "Exact mean size of the noise on each of k changed numbers, by mechanism. Geometric noise needs whole numbers, "
+        "and Gaussian noise may fail with probability δ."
     ),
     "smooth": (
         "Drag a point. A(k) bounds the sensitivity within k changes of these points. The smooth sensitivity is the "
@@ -64,44 +63,23 @@ def count_readout(values: NoiseValues, pair: Pair) -> str:
     )
 
 
-def draws_readout(values: NoiseValues, noise: Model, histogram: Histogram) -> str:
-    """Return the size of one number's noise."""
-    name = MECHANISMS[values.noise_mechanism]
-    mean = noise.mean_size
-    size = "no mean size" if not np.isfinite(mean) else f"a mean size of <b>{number(mean)}</b>"
-    bound = noise.quantile(0.05)
-    inside = (histogram.share >= histogram.low - 1e-12) & (histogram.share <= histogram.high + 1e-12)
-    promise = f"ε = {values.noise_epsilon:g}, Δ = {values.noise_sensitivity}"
-    if values.noise_mechanism == "gaussian":
-        promise += f", δ = {values.noise_delta:g}"
-    smooth = " Δ stands for the smooth sensitivity." if values.noise_mechanism in ("cauchy", "student") else ""
-    return (
-        f"{name} noise at {promise} has {size}. 95% of it lies within ±<b>{number(bound)}</b>. "
-        f"{int(inside.sum())} of {len(inside)} bars end in their shaded range. {percent(histogram.beyond)} of samples "
-        f"lie beyond the axis.{smooth}"
-    )
-
-
 def rivals_readout(values: NoiseValues, sizes: Mapping[str, float]) -> str:
-    """Rank the mechanisms by the size of their noise at the chosen ε."""
-    ranked = sorted((size if np.isfinite(size) else 0.0, name) for name, size in sizes.items())
-    best, second = ranked[0], ranked[1]
+    """Rank the mechanisms by the mean size of their noise at the chosen ε."""
+    ranked = sorted((size, name) for name, size in sizes.items())
+    (least, best), (second, _) = ranked[:2]
     listed = ", ".join(f"{RIVAL_STYLES[name].label} {number(size)}" for size, name in ranked)
-    measure = "Mean size" if values.noise_measure == "mean" else "95% quantile of the size"
     notes = {
         "geometric": " It needs whole numbers.",
         "gaussian": f" Unlike the others, it may fail with probability δ = {values.noise_delta:g}.",
     }
-    lead = ""
-    if best[0] > 0:
-        lead = f", {percent(1 - best[0] / second[0])} smaller than the next"
     return (
         f"At ε = {values.noise_epsilon:g} and k = {values.noise_touched}, the smallest noise is "
-        f"<b>{RIVAL_STYLES[best[1]].label}</b>{lead}.{notes.get(best[1], '')} {measure}: {listed}."
+        f"<b>{RIVAL_STYLES[best].label}</b>, {percent(1 - least / second)} smaller than the next.{notes.get(best, '')} "
+        f"Mean size: {listed}."
     )
 
 
-def calibrations_readout(values: NoiseValues, calibrations: Mapping[str, tuple[float, float]]) -> str:
+def calibrations_readout(values: NoiseValues, calibrations: Mapping[str, Sequence[float]]) -> str:
     """Return the scale and the actual ε of each calibration at the chosen ε."""
     epsilon = values.noise_epsilon
     parts = [
@@ -123,9 +101,9 @@ CHANGE = {"replace-one": "replacing one point", "add-remove": "adding or removin
 def smooth_readout(values: NoiseValues, found: Smooth) -> str:
     """Return the sensitivities of the points, and the width of the noise beside that for the worst case."""
     n, trim, levels = len(found.points), values.noise_trim, found.levels
-    if levels["global"] == 0:
+    if values.noise_statistic == "trimmed_mean" and 2 * trim >= n:
         return (
-            f"Trimming {trim} points per end leaves none of {n}. The result is then always the middle of the domain. "
+            f"Trimming {trim} points per end leaves none of {n}. The result is then the middle of the domain. "
             "Trim fewer points, or use more."
         )
     near, far = (found.widths[row][1] for row in ("smooth", "global"))
@@ -134,13 +112,10 @@ def smooth_readout(values: NoiseValues, found: Smooth) -> str:
     if not 0.95 < gain < 1.05:
         times, less = (gain, "less") if gain > 1 else (1 / gain, "more")
         width = f"{number(times)} times <b>{less}</b> than Laplace noise with global sensitivity"
-    empty = " This m leaves no points. The result is then the middle of the domain."
-    none_left = values.noise_statistic == "trimmed_mean" and 2 * trim >= n
     return (
         f"For these points, {CHANGE[values.noise_relation]} changes the result ({number(found.value)}) by at most "
         f"<b>{number(levels['local'])}</b> (local sensitivity). For any points it is at most "
         f"<b>{number(levels['global'])}</b> (global). Smooth sensitivity: <b>{number(levels['smooth'])}</b>, "
         f"{percent(levels['smooth'] / levels['global'])} of the global, reached at k = <b>{found.best}</b>. With "
         f"Cauchy noise at ε = {values.noise_epsilon:g}, 90% of releases lie within ±{number(near)}: {width}."
-        f"{empty if none_left else ''}"
     )

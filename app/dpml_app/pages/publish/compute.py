@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
-from dpml.classifiers.grid import NoisyGrid, Records, candidate_grids, grid_counts, places_of, quality_range
+from dpml.classifiers.grid import Records, candidate_grids, grid_counts, places_of, quality_range
 from dpml.classifiers.grid.cells import MOST_CELLS, SIGNAL, divided, grid_qualities, release_grid
 from dpml.datasets import TAXONOMIES
 from dpml.exceptions import InvalidData, InvalidParameter
@@ -20,15 +20,10 @@ from dpml.mechanisms import ExponentialMechanism
 from dpml.publishing import PrivPfC
 from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
 from dpml.publishing.importance import public_reg_lambda
+from dpml.registry import method, of_family
 from dpml.schema import Schema, Taxonomy
 from dpml.studies.accuracy import majority_accuracy
-from dpml.studies.publishing import (
-    LEARNERS,
-    TwoTables,
-    one_hot,
-    split_by_sex,
-    with_levels,
-)
+from dpml.studies.publishing import LEARNERS, TwoTables, one_hot, split_by_sex, with_levels
 from dpml_app.data.facts import CARDS, DatasetFacts, FirstFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
@@ -51,15 +46,11 @@ LEAST = 0.0005
 BEST = 8
 # of ε, for the number of records (Su et al. 2018, Algorithm 2)
 SIZE_SHARE = 0.03
-SHARE_LADDER = (0.02, 0.07, 0.17, 0.27, 0.37, 0.47, 0.57, 0.67, 0.77, 0.87, 0.92)
 # what one can ask of the public table that is weighted; the records that meet all that is chosen
 ASKED = {
     "rich": "High income",
     "married": "Married",
-    "single": "Never married",
     "graduate": "Bachelor's degree",
-    "manager": "Manager",
-    "long": "Long hours",
     "young": "Young",
 }
 # by data set and condition: a column of `dpml.studies.publishing`, its values, and the condition in words
@@ -67,19 +58,13 @@ CONDITIONS: dict[str, dict[str, tuple[str, tuple, str]]] = {
     "adult": {
         "rich": ("income", (">50K",), "an income above 50,000 dollars"),
         "married": ("marital-status", ("Married-civ-spouse",), "a spouse"),
-        "single": ("marital-status", ("Never-married",), "no marriage so far"),
         "graduate": ("education", ("Bachelors",), "a bachelor's degree"),
-        "manager": ("occupation", ("Exec-managerial",), "a manager's work"),
-        "long": ("hours-per-week", (2, 3), "more than 40 hours of work a week"),
         "young": ("age", (0,), "an age below 26"),
     },
     "census": {
         "rich": ("income", ("high",), "a high income"),
         "married": ("marital", ("married",), "a spouse"),
-        "single": ("marital", ("never married",), "no marriage so far"),
         "graduate": ("education", ("bachelor",), "a bachelor's degree"),
-        "manager": ("occupation", ("manager",), "a manager's work"),
-        "long": ("hours", (3,), "45 hours of work a week or more"),
         "young": ("age", (0,), "an age below 30"),
     },
 }
@@ -87,6 +72,8 @@ CONDITIONS: dict[str, dict[str, tuple[str, tuple, str]]] = {
 PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 # releases of each method at each place
 WEIGHT_DRAWS = 10
+# publishers that are not the library's own
+REGISTERED = [each.key for each in of_family("publisher") if each.target and not each.target.startswith("dpml.")]
 
 
 def shares_of(share: float) -> tuple[float, float, float]:
@@ -209,9 +196,16 @@ def on_true_table(name: str, classifier: str) -> float:
     return right(parts, parts.train, parts.y_train, parts.schema.feature_names, classifier)
 
 
-def grid_options(parts: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
-    """Return the options of PrivPfC on a data set."""
-    return {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": parts.schema}
+def fitted(
+    kind: type, name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int
+) -> Any:
+    """Return a publisher or a classifier with a grid, fitted to a data set; `draw` is the run.
+
+    `share` is the choice's share of ε. The number of records gets 3%, and the counts get the rest.
+    """
+    parts = tables(name)
+    options = {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": parts.schema}
+    return kind(epsilon, random_state=np.random.default_rng([seed, draw]), **options).fit(parts.train, parts.y_train)
 
 
 def released_table(model: PrivPfC) -> tuple[pd.DataFrame, NDArray]:
@@ -223,41 +217,43 @@ def released_table(model: PrivPfC) -> tuple[pd.DataFrame, NDArray]:
 def published(
     name: str, relation: str, epsilon: float, max_grids: int, share: float, classifier: str, draws: int, seed: int
 ) -> FloatArray:
-    """Return the test accuracies of a classifier on tables of PrivPfC, one for each draw.
-
-    `share` is the choice's share of ε. The number of records gets 3%, and the counts get the rest.
-    """
-    parts, accuracies = tables(name), []
-    options = grid_options(parts, relation, max_grids, share)
+    """Return the test accuracies of a classifier on tables of PrivPfC, one for each draw."""
+    accuracies = []
     for draw in range(draws):
-        model = PrivPfC(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
-        table, label = released_table(model.fit(parts.train, parts.y_train))
+        model = fitted(PrivPfC, name, relation, epsilon, max_grids, share, seed, draw)
         # all other columns of a grid's table are noise by design
-        accuracies.append(right(parts, table, label, list(model.levels_), classifier))
+        accuracies.append(right(tables(name), *released_table(model), list(model.levels_), classifier))
+    return np.array(accuracies)
+
+
+def registered(
+    publisher: str, name: str, relation: str, epsilon: float, classifier: str, draws: int, seed: int
+) -> FloatArray:
+    """Return the test accuracies of a classifier on tables of a registered publisher, one for each draw."""
+    parts, accuracies = tables(name), []
+    for draw in range(draws):
+        options = {"relation": relation, "schema": parts.schema, "random_state": np.random.default_rng([seed, draw])}
+        model = method(publisher, "publisher").make(epsilon, **options).fit(parts.train, parts.y_train)
+        table = model.sample()
+        label = table.pop(model.label_name_).to_numpy(dtype=object)
+        accuracies.append(right(parts, table, label, list(table), classifier))
     return np.array(accuracies)
 
 
 def cells(name: str, relation: str, epsilon: float, max_grids: int, share: float, draws: int, seed: int) -> FloatArray:
     """Return the test accuracies of PrivPfCClassifier: the same releases as the tables', without a table."""
-    parts, accuracies = tables(name), []
-    options = grid_options(parts, relation, max_grids, share)
-    for draw in range(draws):
-        model = PrivPfCClassifier(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
-        predicted = model.fit(parts.train, parts.y_train).predict(parts.test)
-        accuracies.append(float((predicted == parts.y_test).mean()))
-    return np.array(accuracies)
+    parts, key = tables(name), (name, relation, epsilon, max_grids, share, seed)
+    return np.array([fitted(PrivPfCClassifier, *key, d).score(parts.test, parts.y_test) for d in range(draws)])
 
 
 def linear(name: str, relation: str, epsilon: float, draws: int, seed: int) -> FloatArray:
     """Return the test accuracies of LinearClassifier, which sees the binary columns of the same records."""
-    data = dataset(name)
-    codes = np.asarray(data.schema.classes)[data.y_test]
-    accuracies = []
+    data, accuracies = dataset(name), []
     for draw in range(draws):
         rng = np.random.default_rng([seed, draw])
         model = LinearClassifier(epsilon, relation=relation, schema=data.schema, random_state=rng)
-        predicted = model.fit(data.X_train, data.y_train).predict(data.X_test)
-        accuracies.append(float((predicted == codes).mean()))
+        truth = np.asarray(data.schema.classes)[data.y_test]
+        accuracies.append(model.fit(data.X_train, data.y_train).score(data.X_test, truth))
     return np.array(accuracies)
 
 
@@ -269,12 +265,10 @@ def drawn_table(
     Result: as `side_by_side` returns it; `kept` are the columns of the grid.
     """
     parts = tables(name)
-    options = grid_options(parts, relation, max_grids, share)
-    model = PrivPfC(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
-    released = released_table(model.fit(parts.train, parts.y_train))
+    model = fitted(PrivPfC, name, relation, epsilon, max_grids, share, seed, draw)
     kept = [f.name for f in parts.schema.features if f.name in model.levels_]
     label_name = str(dataset(name).card["label"]["name"])
-    return side_by_side((parts.train, np.asarray(parts.y_train)), released, parts.schema, kept, label_name)
+    return side_by_side((parts.train, np.asarray(parts.y_train)), released_table(model), parts.schema, kept, label_name)
 
 
 # ---- Release of a grid ---------------------------------------------------------------------------------------------
@@ -298,26 +292,10 @@ def release_facts(
     ``chances``, ``names`` and ``correct`` (the share of records that a grid without noise classifies correctly). Of the
     chosen one its ``place`` among all (0: the best), its ``chance`` and its name ``chosen``.
     """
-    private = records(name)
-    grid = release_grid(
-        private,
-        epsilon,
-        max_grids=max_grids,
-        shares=shares_of(share),
-        relation=relation,
-        rng=np.random.default_rng([seed, draw]),
-    )
-    return {
-        "levels": grid.levels,
-        "n_candidates": grid.n_candidates,
-        **_chances(private, grid, relation, epsilon, max_grids, share),
-    }
-
-
-def _chances(
-    private: Records, grid: NoisyGrid, relation: str, epsilon: float, max_grids: int, share: float
-) -> dict[str, Any]:
-    """Return the exact probabilities of the choice, given the noisy number of records that limits the candidates."""
+    private, rng = records(name), np.random.default_rng([seed, draw])
+    options: dict[str, Any] = {"max_grids": max_grids, "shares": shares_of(share), "relation": relation}
+    grid = release_grid(private, epsilon, rng=rng, **options)
+    # the choice, given the noisy number of records that limits the candidates
     _size, for_choice, for_counts = divided(epsilon, shares_of(share))
     pool = candidate_grids(private.taxonomies, max_grids, min(grid.n * for_counts / SIGNAL, float(MOST_CELLS)))
     qualities = grid_qualities(pool, private, for_counts)
@@ -325,11 +303,12 @@ def _chances(
     order = np.argsort(-qualities, kind="stable")
     best = [pool.levels(int(i)) for i in order[:BEST]]
     place = next(k for k, i in enumerate(order.tolist()) if pool.levels(i) == grid.levels)
-    n = len(private.codes)
     return {
+        "levels": grid.levels,
+        "n_candidates": grid.n_candidates,
         "chances": every[order[:BEST]],
         "names": tuple(_grid_name(grid.taxonomies, levels) for levels in best),
-        "correct": np.array([grid_counts(private, levels).max(axis=0).sum() / n for levels in best]),
+        "correct": np.array([grid_counts(private, levels).max(axis=0).sum() for levels in best]) / len(private.codes),
         "place": place,
         "chance": float(every[order[place]]),
         "chosen": _grid_name(grid.taxonomies, grid.levels),
@@ -349,38 +328,23 @@ WEIGHT_METHODS = ("output", "moments")
 WEIGHT_STYLES = styles_of("publisher", "weights")
 
 
-@dataclass(frozen=True, eq=False)
-class _Halves:
-    """The two tables of a data set, and what the releases need of them."""
-
-    two: TwoTables
-    patterns_private: NDArray[np.int64]
-    patterns_public: NDArray[np.int64]
-
-    @property
-    def n(self) -> int:
-        return len(self.two.private)
-
-    @cached_property
-    def sums(self) -> FloatArray:
-        return self.two.private_records.sum(axis=0)
-
-
-def patterns_of(name: str, table: pd.DataFrame) -> NDArray[np.int64]:
-    """Return for each record a number whose bits say which conditions it meets, in the order of `ASKED`."""
-    met = np.zeros(len(table), dtype=np.int64)
-    for bit, condition in enumerate(ASKED):
-        column, allowed, _words = CONDITIONS[name][condition]
-        met |= table[column].isin(allowed).to_numpy().astype(np.int64) << bit
-    return met
-
-
 @kept(2)
-def _halves(name: str) -> _Halves:
+def two_tables(name: str) -> TwoTables:
+    """Return the private and the public table of a data set."""
     if name not in CONDITIONS:
         raise InvalidParameter("dataset", name, f"one of {', '.join(CONDITIONS)}")
-    two = split_by_sex(dataset(name), rng=np.random.default_rng(0))
-    return _Halves(two, *(patterns_of(name, table) for table in (two.private, two.public)))
+    return split_by_sex(dataset(name), rng=np.random.default_rng(0))
+
+
+@kept(4)
+def patterns_of(name: str, table: str) -> NDArray[np.int64]:
+    """Return for each record of a table a number whose bits say which conditions it meets, in the order of `ASKED`."""
+    records = getattr(two_tables(name), table)
+    met = np.zeros(len(records), dtype=np.int64)
+    for bit, condition in enumerate(ASKED):
+        column, allowed, _words = CONDITIONS[name][condition]
+        met |= records[column].isin(allowed).to_numpy().astype(np.int64) << bit
+    return met
 
 
 def mask_of(conditions: Any) -> int:
@@ -402,35 +366,31 @@ def share_meeting(by_pattern: FloatArray, mask: int) -> Any:
 
 def pattern_shares(name: str) -> dict[str, Any]:
     """Return the share of each pattern in the ``private`` and the ``public`` table."""
-    halves, size = _halves(name), 1 << len(ASKED)
-    tables = {"private": halves.patterns_private, "public": halves.patterns_public}
-    return {of: np.bincount(met, minlength=size) / len(met) for of, met in tables.items()}
+    met = {table: patterns_of(name, table) for table in ("private", "public")}
+    return {table: np.bincount(found, minlength=1 << len(ASKED)) / len(found) for table, found in met.items()}
 
 
 @kept(24)
 def _exact(name: str, reg_lambda: float) -> FloatArray:
     """Return the minimiser of Algorithm 1 before its noise; every ε has the same."""
-    halves = _halves(name)
-    return balanced_minimiser(halves.two.private_records, halves.two.public_records, reg_lambda)
+    two = two_tables(name)
+    return balanced_minimiser(two.private_records, two.public_records, reg_lambda)
 
 
 def weighted_patterns(
     method: str, name: str, epsilon: float, reg_lambda: float | None, draws: int, seed: int
-) -> dict[str, Any]:
-    """Return what weights of the public table answer, over draws of their noise.
+) -> FloatArray:
+    """Return the weight of each pattern in the weighted public table, over draws of its noise, (draws, patterns).
 
     `method`, {"output", "moments"}: Algorithm 1 of Ji and Elkan with its published noise, or this project's noisy
     moments.
     `reg_lambda`: None: the public rule of the moments.
-
-    Result: ``patterns``: the weight of each pattern, shape (draws, patterns). ``reg_lambda``: λ as used.
     """
-    halves = _halves(name)
-    features, public, n = halves.two.features, halves.two.public_records, halves.n
+    two = two_tables(name)
+    features, public, n = two.features, two.public_records, len(two.private)
     if reg_lambda is None:
         reg_lambda = public_reg_lambda(public, features, epsilon, n, "moments")
-    size = 1 << len(ASKED)
-    patterns = np.empty((draws, size))
+    sums, patterns = two.private_records.sum(axis=0), []
     for draw in range(draws):
         rng = np.random.default_rng([seed, draw])
         if method == "output":
@@ -438,10 +398,10 @@ def weighted_patterns(
             options: dict[str, Any] = {"calibration": "published", "rng": rng}
             beta = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
         else:
-            beta = moment_minimiser(public, release_sums(halves.sums, epsilon, features, rng=rng) / n, reg_lambda)
-        shares = softmax(public @ beta)
-        patterns[draw] = np.bincount(halves.patterns_public, weights=shares, minlength=size)
-    return {"patterns": patterns, "reg_lambda": reg_lambda}
+            beta = moment_minimiser(public, release_sums(sums, epsilon, features, rng=rng) / n, reg_lambda)
+        weights = softmax(public @ beta)
+        patterns.append(np.bincount(patterns_of(name, "public"), weights=weights, minlength=1 << len(ASKED)))
+    return np.array(patterns)
 
 
 # ---- Shipped results -----------------------------------------------------------------------------------------------
@@ -485,6 +445,12 @@ def drawn_task(values: PublishValues) -> Task:
 def tasks_at(values: PublishValues, epsilon: float) -> dict[str, Task]:
     """Return the tasks of a table and of models for the same ε, by series."""
     return {"table": table_task(values, epsilon), **model_tasks(values, epsilon)}
+
+
+def all_tasks_at(values: PublishValues, epsilon: float) -> dict[str, Task]:
+    """Return these and the tasks of registered publishers, by series."""
+    key = values.dataset, values.relation, epsilon, values.publish_classifier, values.publish_draws, values.seed
+    return tasks_at(values, epsilon) | {name: Task(registered, (name, *key)) for name in REGISTERED}
 
 
 def true_task(values: PublishValues) -> Task:

@@ -8,59 +8,20 @@ from typing import Any, ClassVar
 import holoviews as hv
 import numpy as np
 import panel as pn
+from bokeh.models import Range1d
 from numpy.typing import NDArray
 
 from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import FAR, CurvesCard
 from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
-from dpml_app.drawing.figure import (
-    Figure,
-    empty,
-    empty_source,
-    fill,
-    label,
-    script,
-    set_ticks,
-    write,
-    write_cut,
-)
+from dpml_app.drawing.figure import Figure, empty, empty_source, fill, label, script, write, write_cut
 from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.pinned_overlay import Curve, Dot
-from dpml_app.drawing.styles import (
-    BLUE,
-    COST,
-    EXACT,
-    ORANGE,
-    OVERLAY,
-    REFERENCE,
-    Style,
-    style_of,
-    styles_of,
-)
+from dpml_app.drawing.styles import BLUE, COST, EXACT, ORANGE, OVERLAY, REFERENCE, Style, style_of, styles_of
 from dpml_app.jobs import Task
-from dpml_app.pages.publish import text
-from dpml_app.pages.publish.compute import (
-    BEST,
-    LEAST,
-    SHARE_LADDER,
-    WEIGHT_DRAWS,
-    WEIGHT_METHODS,
-    WEIGHT_STYLES,
-    PublishFacts,
-    PublishValues,
-    drawn_task,
-    mask_of,
-    pattern_shares,
-    release_facts,
-    share_meeting,
-    shipped_facts,
-    shipped_results,
-    table_task,
-    tasks_at,
-    true_task,
-    weighted_patterns,
-)
+from dpml_app.pages.publish import compute, text
+from dpml_app.pages.publish.compute import BEST, PublishFacts, PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import points
 from dpml_app.views.curve import curve_figure, curve_table
@@ -140,20 +101,22 @@ class CostFigure(Figure):
         self.plot = p = self.chart.plot
         p.update(min_border_left=LEFT, min_border_right=24, toolbar_location=None)
         p.xaxis.axis_label = None
+        p.yaxis[0].ticker.desired_num_ticks = 4
         # the curve's colour is that of the picture above; the line has its name where the curve is far from it
         self.chart.legend.place([])
         label(p, EPSILONS[0], 0, "non-private table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
-        self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off", "top")
+        self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off")
         # costs of pins, which the axis shows as well
         self.pinned: list[float] = []
         p.segment("epsilon", 0, "epsilon", "cost", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         dots: dict[str, Any] = {"color": TABLE.color, "line_color": "white", "level": OVERLAY}
         p.scatter("epsilon", "cost", size="size", source=self.draws, alpha=0.8, **dots)
         look: dict[str, Any] = {"text_font_style": "bold", "text_align": "align", "x_offset": "off", "level": OVERLAY}
-        # above the curve, which falls
-        look["text_baseline"] = "top"
-        write(p, "epsilon", "top", "text", source=self.gap, color=COST, text_font_size="24px", **look)
+        # at the upper end, above the curve, which falls
+        p.extra_y_ranges = {"frame": Range1d(start=0, end=1)}
+        look |= {"text_baseline": "top", "y_range_name": "frame"}
+        write(p, "epsilon", 1, "text", source=self.gap, color=COST, text_font_size="24px", **look)
         self.clear()
 
     @property
@@ -175,19 +138,13 @@ class CostFigure(Figure):
             return
         mean = float(draws.mean())
         side = ("left", 18) if epsilon < 1 else ("right", -18)
-        gap = points(mean / 100) if mean / 100 >= LEAST else "no cost"
-        fill(self.gap, [(epsilon, mean, gap, *side, self.plot.y_range.end)])
+        gap = points(mean / 100) if mean / 100 >= compute.LEAST else "no cost"
+        fill(self.gap, [(epsilon, mean, gap, *side)])
         fill(self.draws, [(epsilon, cost, 13 if place == shown else 7) for place, cost in enumerate(draws.tolist())])
 
     def fit(self) -> None:
-        """Fit the y axis to what is shown, with ticks that a small picture has room for."""
+        """Fit the y axis to what is shown."""
         self.chart.fit([0.0, *self.pinned, *self.curve["low"], *self.curve["high"]])
-        ends = self.plot.y_range
-        step = next((s for s in (1, 2, 5, 10, 20) if (ends.end - ends.start) / s <= 5), 50)
-        ticks = [k * step for k in range(int(ends.start // step) + 1, int(ends.end // step) + 1)]
-        set_ticks(self.plot.yaxis[0], ticks, "String(tick).replace('-', '\\u2212')", self.plot.ygrid[0])
-        if len(self.gap.data["top"]) and self.gap.data["top"] != [ends.end]:
-            self.gap.data = {**self.gap.data, "top": [ends.end]}
 
     def clear(self) -> None:
         super().clear()
@@ -218,18 +175,18 @@ class TablesCard(Card[PublishValues, FirstFacts]):
     def work(self, values: PublishValues, facts: FirstFacts) -> dict[ResultKey, Task]:
         epsilon = values.epsilon
         work: dict[ResultKey, Task] = {
-            ("drawn", WORKER): drawn_task(values),
-            ("true", WORKER): true_task(values),
-            ("table", WORKER): table_task(values, epsilon),
+            ("drawn", WORKER): compute.drawn_task(values),
+            ("true", WORKER): compute.true_task(values),
+            ("table", WORKER): compute.table_task(values, epsilon),
         }
         # every ε of the slider where they ship, and what is near the chosen one first
-        whole = work["table", WORKER] in shipped_results(values.dataset)
+        whole = work["table", WORKER] in compute.shipped_results(values.dataset)
         near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
-        return work | {("table", e): table_task(values, e) for e in near}
+        return work | {("table", e): compute.table_task(values, e) for e in near}
 
     def open(self, values: PublishValues) -> dict[ResultKey, Any]:
         """Show what ships, before anything is loaded; return the results at the chosen ε."""
-        facts, results = shipped_facts(values.dataset), shipped_results(values.dataset)
+        facts, results = compute.shipped_facts(values.dataset), compute.shipped_results(values.dataset)
         if facts is None:
             return {}
         wanted = self.work(values, facts)
@@ -288,10 +245,7 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         self.figure.fit()
 
     def readout(self, values: PublishValues, facts: FirstFacts, results: Results) -> str:
-        drawn, table, true = (here(results, name) for name in ("drawn", "table", "true"))
-        if drawn is None or table is None or true is None:
-            return "Computing…"
-        return text.shown(values, drawn, table, true)
+        return text.headline(values, *(here(results, name) for name in ("table", "true", "drawn")))
 
     def clear(self) -> None:
         super().clear()
@@ -300,29 +254,26 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         self.rows.object = ""
 
 
-class _BesideTrue(CurvesCard[PublishValues, PublishFacts]):
-    """Curves with the true table and the majority as level lines."""
+class ModelsCard(CurvesCard[PublishValues, PublishFacts]):
+    """The published table beside its cells and a linear model, which are trained for the same ε."""
 
+    plot_name, xlim = "publish-models", (EPSILONS[0], EPSILONS[-1])
     y, levels = Axis("accuracy on test records", share=True), LEVELS
+    styles: ClassVar[Mapping[str, Style]] = STYLES | {key: style_of(key, "publisher") for key in compute.REGISTERED}
+    name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
+
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
+        work: dict[ResultKey, Task] = {("true", WORKER): compute.true_task(values)}
+        at: dict[Any, float] = {WORKER: values.epsilon, **{e: e for e in SWEEP_EPSILONS}}
+        return work | {(s, x): task for x, e in at.items() for s, task in compute.all_tasks_at(values, e).items()}
 
     def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
         true = here(results, "true")
         return {"majority": facts.majority} | ({} if true is None else {"true": true})
 
-
-class ModelsCard(_BesideTrue):
-    """The published table beside its cells and a linear model, which are trained for the same ε."""
-
-    plot_name, styles, xlim = "publish-models", STYLES, (EPSILONS[0], EPSILONS[-1])
-    name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
-
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        work: dict[ResultKey, Task] = {("true", WORKER): true_task(values)}
-        at: dict[Any, float] = {WORKER: values.epsilon, **{e: e for e in SWEEP_EPSILONS}}
-        return work | {(s, x): task for x, e in at.items() for s, task in tasks_at(values, e).items()}
-
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        return text.models(here(results, "cells"), here(results, "linear"))
+        found = {style.label: here(results, name) for name, style in self.styles.items()}
+        return text.models({label: draws for label, draws in found.items() if draws is not None})
 
 
 BOTH = ("both", WORKER)
@@ -335,7 +286,7 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
     name, title, caption = "chances", "Selection of the grid", text.CAPTIONS["chances"]
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        return {("release", WORKER): Task(release_facts, values.drawn_key())}
+        return {("release", WORKER): Task(compute.release_facts, values.drawn_key())}
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.show(now, {})
@@ -352,26 +303,10 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
         return "Computing…" if release is None else text.choice(release)
 
 
-class SharesCard(_BesideTrue):
-    """Accuracy against the share of ε for the selection, as in Su et al. 2018, Fig. 9."""
-
-    plot_name, styles, x_column = "publish-shares", {"table": TABLE}, "publish_share"
-    x, xlim = Axis("share of ε for grid selection", share=True), (0, SHARE_LADDER[-1] + 0.03)
-    name, title, caption = "shares", "Allocation of ε", text.CAPTIONS["shares"]
-    steps: ClassVar[tuple[float, ...]] = SHARE_LADDER
-
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        work: dict[ResultKey, Task] = {("true", WORKER): true_task(values)}
-        return work | {("table", x): table_task(replace(values, publish_share=x), values.epsilon) for x in self.steps}
-
-    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        return text.shares(values, {x: draws for (series, x), draws in results.items() if series == "table"})
-
-
 class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):
     """The answer to one question by both methods, beside the private and the unweighted public table."""
 
-    plot_name, styles, y = "publish-weights-query", WEIGHT_STYLES, Axis("answer (share of records)", share=True)
+    plot_name, styles, y = "publish-weights-query", compute.WEIGHT_STYLES, Axis("answer (share of records)", share=True)
     levels: ClassVar[Mapping[str, Style]] = {
         "truth": Style("private table", EXACT, "dot"),
         "unweighted": Style("public table, unweighted", REFERENCE, "dot", "dotted"),
@@ -382,8 +317,8 @@ class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):
     def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
         return text.refusal(values.dataset, values.publish_query)
 
-    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        drawn: np.ndarray = share_meeting(result["patterns"], mask_of(self._values.publish_query))
+    def draws(self, series: str, result: np.ndarray) -> np.ndarray:
+        drawn: np.ndarray = compute.share_meeting(result, compute.mask_of(self._values.publish_query))
         return drawn
 
     def drawn_of(self, values: PublishValues) -> tuple[str, ...]:
@@ -393,22 +328,23 @@ class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):
         # Algorithm 1 with its λ, the noisy moments with that of the public rule
         rules = {"output": values.publish_lambda, "moments": None}
         near = sorted(SWEEP_EPSILONS, key=lambda e: abs(math.log(e / values.epsilon)))
-        work: dict[ResultKey, Task] = {BOTH: Task(pattern_shares, (values.dataset,))}
+        work: dict[ResultKey, Task] = {BOTH: Task(compute.pattern_shares, (values.dataset,))}
         for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in near)):
             for method, rule in rules.items():
-                arguments = (method, values.dataset, epsilon, rule, WEIGHT_DRAWS, values.seed)
-                work[method, place] = Task(weighted_patterns, arguments)
+                arguments = (method, values.dataset, epsilon, rule, compute.WEIGHT_DRAWS, values.seed)
+                work[method, place] = Task(compute.weighted_patterns, arguments)
         return work
 
     def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
-        both, mask = results.get(BOTH), mask_of(values.publish_query)
-        named = {"truth": "private", "unweighted": "public"}
-        return {} if both is None else {name: float(share_meeting(both[of], mask)) for name, of in named.items()}
+        if BOTH not in results:
+            return {}
+        answer = {table: float(self.draws("", shares)) for table, shares in results[BOTH].items()}
+        return {"truth": answer["private"], "unweighted": answer["public"]}
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
         levels = self.level_values(values, facts, results)
-        found = {method: results.get((method, WORKER)) for method in WEIGHT_METHODS}
+        found = {method: results.get((method, WORKER)) for method in compute.WEIGHT_METHODS}
         answers = {method: self.draws(method, release) for method, release in found.items() if release is not None}
         return text.query(values, levels["truth"], levels["unweighted"], answers)

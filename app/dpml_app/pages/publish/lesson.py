@@ -9,25 +9,8 @@ from numpy.typing import NDArray
 from dpml_app.drawing.styles import EXACT, REFERENCE
 from dpml_app.drawing.sweep import Sweep, band, level
 from dpml_app.jobs import Task
-from dpml_app.pages.publish.compute import (
-    WEIGHT_DRAWS,
-    WEIGHT_METHODS,
-    WEIGHT_STYLES,
-    PublishSettings,
-    PublishValues,
-    facts,
-    linear,
-    mask_of,
-    on_true_table,
-    pattern_shares,
-    published,
-    release_facts,
-    share_meeting,
-    shipped_results,
-    tasks_at,
-    true_task,
-    weighted_patterns,
-)
+from dpml_app.pages.publish import compute
+from dpml_app.pages.publish.compute import WEIGHT_METHODS, WEIGHT_STYLES, PublishSettings, PublishValues, facts
 from dpml_app.pages.publish.figures import STYLES
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
@@ -36,15 +19,15 @@ def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> S
     """Return the accuracy of a classifier that is trained on published tables, or what a weighted table answers."""
     if card == "weights-query":
         return _answers(settings)
-    values, known = PublishValues.of(settings), shipped_results(settings.dataset)
+    values, known = PublishValues.of(settings), compute.shipped_results(settings.dataset)
 
     def result(task: Task) -> Any:
         return known[task] if task in known else task.function(*task.arguments)
 
     at = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
-    every = [tasks_at(values, epsilon) for epsilon in at]
+    every = [compute.tasks_at(values, epsilon) for epsilon in at]
     lines = [band(look, [100 * result(of[series]) for of in every]) for series, look in STYLES.items()]
-    lines.append(level("Non-private table", 100 * result(true_task(values)), len(at), EXACT))
+    lines.append(level("Non-private table", 100 * result(compute.true_task(values)), len(at), EXACT))
     lines.append(level("Majority-class baseline", 100 * facts(settings.dataset).majority, len(at)))
     title = "Test records classified correctly (%)"
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
@@ -66,29 +49,28 @@ def _answers(settings: PublishSettings) -> Sweep:
 def released(s: Any) -> dict[str, Any]:
     """Return what the first published table is."""
     key: tuple[Any, ...] = (*PublishValues.of(s).release_key(s.epsilon), s.seed)
-    facts: dict[str, Any] = release_facts(*key)
-    return facts
+    return compute.release_facts(*key)
 
 
 def answers(s: Any, source: str, epsilon: float | None = None) -> NDArray[np.float64]:
     """Return what the private or the public table answers, or the draws of a method that weights the public one."""
     if source in ("private", "public"):
-        by_pattern = pattern_shares(s.dataset)[source]
+        by_pattern = compute.pattern_shares(s.dataset)[source]
     else:
         reg_lambda = s.publish_lambda if source == "output" else None
         at = s.epsilon if epsilon is None else epsilon
-        by_pattern = weighted_patterns(source, s.dataset, at, reg_lambda, WEIGHT_DRAWS, s.seed)["patterns"]
-    return np.asarray(share_meeting(by_pattern, mask_of(s.publish_query)))
+        by_pattern = compute.weighted_patterns(source, s.dataset, at, reg_lambda, compute.WEIGHT_DRAWS, s.seed)
+    return np.asarray(compute.share_meeting(by_pattern, compute.mask_of(s.publish_query)))
 
 
 def true_accuracy(s: Any) -> float:
     """Return the accuracy in percent of a classifier trained on the non-private table."""
-    return 100 * on_true_table(s.dataset, s.publish_classifier)
+    return 100 * compute.on_true_table(s.dataset, s.publish_classifier)
 
 
 def table_accuracy(s: Any) -> float:
     """Return the mean accuracy in percent of a classifier trained on synthetic tables."""
-    return 100 * float(published(*PublishValues.of(s).table_key(s.epsilon)).mean())
+    return 100 * float(compute.published(*PublishValues.of(s).table_key(s.epsilon)).mean())
 
 
 def columns_kept(s: Any) -> int:
@@ -102,7 +84,7 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "on_published_table": table_accuracy,
     "table_cost": lambda s: true_accuracy(s) - table_accuracy(s),
     # how many percent a linear model is right for which is trained with the same ε
-    "linear": lambda s: 100 * float(linear(s.dataset, s.relation, s.epsilon, s.publish_draws, s.seed).mean()),
+    "linear": lambda s: 100 * float(compute.linear(s.dataset, s.relation, s.epsilon, s.publish_draws, s.seed).mean()),
     # how many columns the table has
     "columns": lambda s: len(facts(s.dataset).columns),
     # how many columns the chosen grid does not distinguish

@@ -14,17 +14,9 @@ from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
 from dpml_app.data.facts import FirstFacts
 from dpml_app.jobs import Pool
 from dpml_app.kit.widgets import make_widget
-from dpml_app.pages.publish import text
-from dpml_app.pages.publish.compute import (
-    PUBLISH_DATASETS,
-    PublishFacts,
-    PublishSettings,
-    PublishValues,
-    facts,
-    shipped_facts,
-    shipped_results,
-)
-from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, SharesCard, TablesCard, WeightsQueryCard
+from dpml_app.pages.publish import compute, text
+from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
+from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard, WeightsQueryCard
 from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
 
 
@@ -32,7 +24,7 @@ class PublishControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture."""
 
     settings: PublishSettings
-    datasets = PUBLISH_DATASETS
+    datasets = compute.PUBLISH_DATASETS
     most_classes = 100
     draws = "publish_draws"
     left_out = "which are text"
@@ -68,9 +60,9 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     question = "How useful is a synthetic table at this ε?"
     lead = "Drag <b>ε</b>. Outlines: the non-private table."
     settings: PublishSettings
-    facts_of = staticmethod(facts)
+    facts_of = staticmethod(compute.facts)
     unsupported_reason = "is text, and this page needs a table"
-    kinds = (TablesCard, ChancesCard, ModelsCard, SharesCard, WeightsQueryCard)
+    kinds = (TablesCard, ChancesCard, ModelsCard, WeightsQueryCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"
@@ -85,20 +77,20 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     def _open(self) -> None:
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
-        self.pool.keep(shipped_results(values.dataset))
+        self.pool.keep(compute.shipped_results(values.dataset))
         main_card = self.cards[self.main_card]
         assert isinstance(main_card, TablesCard)
         results = main_card.open(values)
         if results:
             self._opened = values.dataset
-            facts = shipped_facts(values.dataset)
+            facts = compute.shipped_facts(values.dataset)
             assert facts is not None
             self.headline.object = self.words(values, facts, {self.main_card: results})
             self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
 
     async def facts(self, values: PublishValues) -> PublishFacts:
-        self.pool.keep(shipped_results(values.dataset))
+        self.pool.keep(compute.shipped_results(values.dataset))
         return await super().facts(values)
 
     def note(self, facts: PublishFacts) -> str:

@@ -37,10 +37,6 @@ CAPTIONS = {
         "(PrivPfCClassifier), and LinearClassifier on all columns. The level line is trained on all columns "
         "of the non-private table. Bands cover 90% of runs."
     ),
-    "shares": (
-        "Accuracy against the share of ε for grid selection, as in Su et al. 2018, Fig. 9, which compares "
-        "37:60 with 10:87. The number of records always gets 3% of ε, and the counts get the rest."
-    ),
     "weights-query": (
         "Private table: nine in ten men and one in ten women (Ji and Elkan 2013, section 5). Only the weights "
         "of the other, public records are published. They answer any question at no further ε. Neighbours "
@@ -74,14 +70,6 @@ def _kept(drawn: Mapping[str, Any]) -> str:
     return f"<b>{len(names)} of {drawn['n_columns']} columns</b> kept{listed}. The others are noise."
 
 
-def shown(values: PublishValues, drawn: Mapping[str, Any], table: Draws, true: float) -> str:
-    """Return the table that is shown in words, among those that are drawn."""
-    return (
-        f"{_kept(drawn)} Table {values.draw + 1} of {len(table)}: accuracy <b>{percent(float(table[values.draw]))}</b> "
-        f"(90% of the tables: {interval(table)}). Non-private table: {percent(true)}."
-    )
-
-
 def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
     """Return, as HTML, the first rows of both tables, under the names of their columns."""
     kept = [place == 0 or name in drawn["kept"] for place, name in enumerate(drawn["names"])]
@@ -107,13 +95,10 @@ def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
     return f"<table><thead><tr>{cells(drawn['names'], 'th scope=col')}</tr></thead>{bodies}</table>"
 
 
-def models(cells: Draws | None, linear: Draws | None) -> str:
-    """Return what models for the same ε reach."""
-    parts = []
-    for label, draws in (("PrivPfCClassifier", cells), ("LinearClassifier", linear)):
-        if draws is not None:
-            parts.append(f"{label} <b>{percent(float(draws.mean()))}</b> ({interval(draws)})")
-    return f"Models at the same ε: {', '.join(parts)}." if parts else "Computing…"
+def models(found: Mapping[str, Draws]) -> str:
+    """Return what models for the same ε reach, by their labels."""
+    parts = [f"{label} <b>{percent(float(draws.mean()))}</b> ({interval(draws)})" for label, draws in found.items()]
+    return f"Accuracy at the same ε: {', '.join(parts)}." if parts else "Computing…"
 
 
 def numbers(table: Draws, true: float) -> tuple[Number, ...]:
@@ -166,7 +151,8 @@ def query(values: PublishValues, truth: float, unweighted: float, answers: Mappi
     parts = [_told(method, draws, truth) for method, draws in answers.items()]
     answered = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
-        f"{percent(truth)} of the private table are {asked}. The unweighted public table answers {percent(unweighted)} "
+        f"{percent(truth)} of the private table (nine in ten men, one in ten women) are {asked}. The unweighted public "
+        f"table (all others) answers {percent(unweighted)} "
         f"(error {points(abs(unweighted - truth))}).{answered}"
     )
 
@@ -179,17 +165,4 @@ def choice(facts: Mapping[str, Any]) -> str:
         f"The best of {facts['n_candidates']:,} candidates has a probability of "
         f"<b>{percent(float(facts['chances'][0]))}</b>. This table has {drawn}: {escape(facts['chosen'])} "
         f"({percent(facts['chance'], 2)})."
-    )
-
-
-def shares(values: PublishValues, tables: Mapping[float, Draws]) -> str:
-    """Return the best and the worst of the shares that were tried."""
-    if not tables:
-        return "Computing…"
-    ranked = sorted(tables, key=lambda share: float(tables[share].mean()))
-    worst, best = ranked[0], ranked[-1]
-    reached = f"<b>{percent(float(tables[best].mean()))}</b> with {best:.0%} for the selection"
-    return (
-        f"At ε = {values.epsilon:g} the best mean is {reached} ({interval(tables[best])}), the worst "
-        f"{percent(float(tables[worst].mean()))} with {worst:.0%}."
     )

@@ -74,11 +74,11 @@ def _weight(name: str, kind: str, calibration: str, relation: str, epsilon: floa
     return selector.weight(dataset(name).schema)
 
 
-def actual_epsilon(name: str, kind: str, relation: str, epsilon: float, n_features: int) -> dict[str, float]:
+def actual_epsilon(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> float:
     """Return the actual ε of a selection, which `epsilon` states, by the weights of the score."""
     schema = dataset(name).schema
     reach = min(n_features, schema.n_features - n_features) * PublicFacts.of(schema, relation).change_range(kind)
-    return {c: reach * _weight(name, kind, c, relation, epsilon, n_features) for c in CALIBRATIONS}
+    return reach * _weight(name, kind, calibration, relation, epsilon, n_features)
 
 
 def inclusion(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:

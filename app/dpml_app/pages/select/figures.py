@@ -130,18 +130,8 @@ class ChosenFigure(Figure):
         }
         p.scatter(MIDDLE, "row", size=11, line_width=2.5, source=self.sample, **look, **column, **on)
         small: dict[str, Any] = {"text_baseline": "middle", "text_align": "center"}
-        write(
-            p,
-            MIDDLE,
-            "row",
-            "text",
-            color=REFERENCE,
-            source=self.sample,
-            text_font_size="13px",
-            **small,
-            **column,
-            **on,
-        )
+        look = {"text_font_size": "13px", "color": REFERENCE, "source": self.sample}
+        write(p, MIDDLE, "row", "text", **look, **small, **column, **on)
         label(p, MIDDLE, 0, "sample", REFERENCE, 13, **small, **column)
         tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]
         hover(p, [every], ("feature", "@name"), ("places", "@first to @last"), *tips)

@@ -65,7 +65,7 @@ def steps(s: Any, score: str) -> float:
 
 
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (span, step, chosen)},
+    **{each.__name__: each for each in (step, chosen)},
     # the number of sensitivities between the best and the worst feature, as the page writes it
     "steps": lambda s, score: phrases.number(steps(s, score)),
     "steps_ratio": lambda s, score, other: steps(s, score) / steps(s, other),

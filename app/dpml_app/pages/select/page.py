@@ -70,7 +70,7 @@ class ChosenCard(Card[SelectValues, BinaryFacts]):
         sample = Task(compute.one_set, (name, order, *setting, values.seed, values.select_draw))
         return {(kind, IMMEDIATE): Task(compute.inclusion, (name, kind, *setting)) for kind in KINDS} | {
             ("set", IMMEDIATE): sample,
-            ("costs", IMMEDIATE): Task(compute.actual_epsilon, (name, order, *key)),
+            ("cost", IMMEDIATE): Task(compute.actual_epsilon, (name, order, *setting)),
         }
 
     def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
@@ -78,10 +78,7 @@ class ChosenCard(Card[SelectValues, BinaryFacts]):
         self.figure.show(facts, values.select_order, chances, now["set", IMMEDIATE])
 
     def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
-        p, costs = results[values.select_order, IMMEDIATE], results["costs", IMMEDIATE]
-        _, spent, T = values.selection_key()
-        best = expected_best(facts.scores[values.select_order], p, T)
-        return text.selection_readout(values.select_order, spent, values, p, best, costs)
+        return text.headline(values, facts, results)
 
     def to_pin(self, values: SelectValues, facts: BinaryFacts, results: Results) -> Answer | None:
         scores, p = facts.scores[values.select_order], results[values.select_order, IMMEDIATE]
@@ -123,7 +120,7 @@ class AccuracyCard(CurvesCard[SelectValues, BinaryFacts]):
 
     plot_name, x_column, x = "select-accuracy", "n_features", AXES["n_features"]
     levels: ClassVar[Mapping[str, Style]] = {
-        "non_private": Style("All features, non-private", REFERENCE, "dot"),
+        "non_private": Style("Naive Bayes, non-private", REFERENCE, "dot"),
         "majority": Style("Majority class", REFERENCE, "dot", "dotted"),
     }
     name, title, caption = "accuracy", "Accuracy by number of features", text.CAPTIONS["accuracy"]

@@ -46,7 +46,7 @@ def headline(values: SelectValues, facts: BinaryFacts, results: Results) -> str:
     scores = facts.scores[kind]
     hits = int(results["set", IMMEDIATE][places(scores)[:T]].sum())
     mean = expected_best(scores, results[kind, IMMEDIATE], T)
-    true = results["costs", IMMEDIATE][values.select_calibration]
+    true = results["cost", IMMEDIATE]
     whole = (
         f"<b>{hits}</b> of the {T} best features (●), {T - hits} missed (○), {T - hits} others (×)"
         if T > 1
@@ -58,24 +58,6 @@ def headline(values: SelectValues, facts: BinaryFacts, results: Results) -> str:
     return (
         f"<p>One sample by {SHORT[kind]}: {whole}. On average {mean:.1f} (chance: {T * T / D:.1f}). "
         f"Selection spends ε = {number(spent)}{more if true > spent * (1 + 1e-9) else ''}.</p>"
-    )
-
-
-def selection_readout(kind: str, spent: float, values: SelectValues, p: NDArray, best: float, costs: Mapping) -> str:
-    """Return the expected number of best features, and the actual ε of each kind of weights."""
-    T = values.n_features
-    if len(p) == T:
-        return "All features are selected, so the selection reveals nothing about the data."
-    published = costs["published"]
-    wasted = (
-        "the same"
-        if published > spent * (1 - 1e-9)
-        else f"only {number(published)}, so they add more noise than needed"
-    )
-    return (
-        f"By {SHORT[kind]}, a sample contains on average <b>{best:.1f}</b> of the {T} best features (chance: "
-        f"{T * T / len(p):.1f}). Stated ε: <b>{number(spent)}</b>. Weights of ε/(2Δ) per feature spend "
-        f"<b>{number(costs['per-feature'])}</b>. Published weights of ε/(2TΔ) spend {wasted}."
     )
 
 
@@ -128,6 +110,6 @@ def accuracy_readout(values: SelectValues, by_method: Mapping[str, Mapping]) -> 
     if by_method.get("all") and by_method.get(WITHOUT):
         (draws,), (exact,) = by_method["all"].values(), by_method[WITHOUT].values()
         cost = float(exact.mean() - draws.mean())
-        gap = f" Non-private, all features: {percent(float(exact.mean()))}"
+        gap = f" Non-private naive Bayes, all features: {percent(float(exact.mean()))}"
         gap += f" (privacy cost {points(cost)})." if cost > 0.0005 else "."
     return f"Best T tried, with 90% of runs: {', '.join(parts)}.{gap}"
