@@ -102,7 +102,7 @@ def linear() -> Picture:
         groups,
         f"""
         **Antonova (2016): selection is unlikely to help private logistic regression.** The claim does not hold on
-        mushrooms and newsgroup1, and holds on the four other sets. On mushrooms the paper prints
+        mushrooms, newsgroup1 and xwindows, and holds on the three other sets. On mushrooms the paper prints
         {shown["all features"].paper:.0f}% for all features and no gain by selection. Here all features reach
         {shown["all features"]}%, and selection with the weights of the paper
         {shown["best T by counts, as printed"]}%.

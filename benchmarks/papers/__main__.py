@@ -2,9 +2,9 @@
 
 Each line has the number measured here, its standard error in brackets, the runs, and the paper's number if it prints
 one. Without PAPER, the command lists the experiments. Without ITEM, it measures all experiments of the paper, and with
---all those of all papers. Both take hours with the default number of runs, and minutes with `--draws 1`. Neither runs
-experiments whose name ends in "-large": each solves a regression on up to 1,048,576 records and 1,500 columns several
-times, which takes hours. Name them. `python -m dpml papers PAPER ITEM` prints the verdict on an item.
+--all those of all papers. Both take hours with the default number of runs, and minutes with `--draws 1`. Experiments
+whose name ends in "-large" have up to 1,048,576 records and 1,500 columns. `python -m dpml papers PAPER ITEM` prints
+the verdict on an item.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from dpml.papers import items
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="key of a paper (default: list the experiments)")
-    parser.add_argument("items", nargs="*", metavar="ITEM", help="experiments of the paper (default: all but -large)")
-    parser.add_argument("--all", action="store_true", help="measure all experiments of all papers but -large")
+    parser.add_argument("items", nargs="*", metavar="ITEM", help="experiments of the paper (default: all)")
+    parser.add_argument("--all", action="store_true", help="measure all experiments of all papers")
     parser.add_argument("--draws", type=int, default=20, help="runs of each measured number, at least 1 (default 20)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the runs, an integer >= 0 (default 0)")
     parser.add_argument("--results", action="store_true", help="replace benchmarks/results/paper_PAPER_ITEM.csv")
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _list_experiments()
         return
     papers = EXPERIMENTS if options.all else [options.paper]
-    chosen = [(paper, item) for paper in papers for item in options.items or _usual(paper)]
+    chosen = [(paper, item) for paper in papers for item in options.items or EXPERIMENTS[paper]]
     missing = 0
     with tqdm(total=sum(_stored_rows(*pair) for pair in chosen), unit="row", disable=None) as bar:
         for paper, item in chosen:
@@ -58,11 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 bar.write(f"error: {error}", file=sys.stderr)
     if missing:
         sys.exit(f"error: {missing} of {len(chosen)} experiments lack their data")
-
-
-def _usual(paper: str) -> list[str]:
-    """Return all experiments of a paper but the large ones."""
-    return [item for item in EXPERIMENTS[paper] if not item.endswith("-large")]
 
 
 def _stored_rows(paper: str, item: str) -> int:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from benchmarks.papers.antonova_logistic import SIZES, WITH_ALL_FEATURES, fig_4_2
-from benchmarks.papers.measured import Experiment, Measured, difference, exact
+from benchmarks.papers.measured import Experiment, Measured, exact
 from benchmarks.papers.splits import Found, runs
 from dpml.classifiers.linear import minimiser, objective_noise, release_weights
 from dpml.classifiers.linear_models import LinearModels
@@ -55,16 +54,6 @@ def table_4_2(draws: int, random_state: int) -> Iterator[Measured]:
         yield found.gain(f"{name}, objective over output", best[0], best[1], printed[0] - printed[1])
 
 
-def selection_gains(draws: int, random_state: int) -> Iterator[Measured]:
-    """Fig. 4.2 as a claim: the best size by counts over all features, for the published and the repaired method."""
-    rows = {row.setting: row for row in fig_4_2(draws, random_state)}
-    for name in WITH_ALL_FEATURES:
-        whole = rows[f"{name}, all features"]
-        for label in ("count heuristic, published weights", "count heuristic, all repaired"):
-            best = max((rows[f"{name}, T = {T}, {label}"] for T in SIZES), key=lambda row: row.ours)
-            yield difference(f"{name}, {label}: best T over all features", best, whole, 0.0)
-
-
 def table_4_1(draws: int, random_state: int) -> Iterator[Measured]:
     """Table 4.1: the least λ at which Algorithm 7 as printed takes its first branch, exactly and by eq. 4.12."""
     for epsilon, printed in ((0.1, 5.0), (0.5, 1.0), (1.0, 0.5), (10.0, 0.005)):
@@ -101,5 +90,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     "table-4.1": table_4_1,
     "table-4.2": table_4_2,
     "claim-output-objective": table_4_2,
-    "claim-linear-selection": selection_gains,
 }
