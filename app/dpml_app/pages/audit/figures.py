@@ -162,7 +162,7 @@ class OutputFigure(ViewFigure):
     def __init__(self) -> None:
         columns = {**dict.fromkeys(SIDES, BARS), "claim": CLAIMED, "beyond": EXCESS, "known": KNOWN}
         tips = [("output", "@label"), ("share", "@share{0.00%}"), ("interval", "@low{0.00%} to @high{0.00%}")]
-        super().__init__("audit-output", output_view, columns, tips, legend_columns=3, height=400)
+        super().__init__("audit-output", output_view, columns, tips, height=400)
         p, self.ticker = self.plot, FixedTicker(ticks=[])
         p.yaxis[0].ticker.desired_num_ticks = 4
         p.xgrid.visible = False
