@@ -88,7 +88,7 @@ function presenting(on) {
   alone_at_risk(on)
   if (on) {
     for (const more of document.querySelectorAll("section.shown .more")) { more.open = false }
-    code.data = {href: [shared_link()], svg: [""]}
+    show_qr()
     stage_lesson()
   } else {
     for (const more of document.querySelectorAll(".more.staging")) { more.classList.remove("staging") }
@@ -102,10 +102,11 @@ address.connect(address.properties.data.change, () => {
 })
 const qr = document.getElementById("qr")
 const HERE_ONLY = /^(localhost|127\.|\[::1\])/
-code.connect(code.properties.data.change, () => {
-  const note = HERE_ONLY.test(location.hostname) ? `<p>Only this computer can open<br>${location.host}.</p>` : ""
-  qr.innerHTML = code.data.svg[0] + (code.data.svg[0] && note)
-})
+async function show_qr() {
+  const {svg} = await ask("address", shared_link())
+  qr.innerHTML = svg + (HERE_ONLY.test(location.hostname) ? `<p>Only this computer can open<br>${location.host}.</p>` : "")
+  return svg
+}
 present.addEventListener("click", () => presenting(!presented()))
 addEventListener("keydown", (event) => {
   const target = event.composedPath()[0]

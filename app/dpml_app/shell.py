@@ -45,8 +45,8 @@ READY = script("ready.js")
 SWITCH = "switch"
 # longest address that a phone still reads from a projected QR code
 MOST_ADDRESS = 1000
-# what the button of the report asks for
-REPORT = "report"
+# what the browser may ask for besides the numbers of a card
+REPORT, ADDRESS, PINS = "report", "address", ("pin", "remove", "load")
 # what the panel of lessons asks for: the page and its settings stay
 ASIDE = "aside"
 
@@ -63,14 +63,11 @@ class Shell:
         # cards that wait for being near the view, and those that have come near it
         self.waiting = ColumnDataSource({"names": []}, name="waiting")
         self.near = ColumnDataSource({"names": []}, name="near")
-        # an address, and the picture of it that a phone can read
-        self.code = ColumnDataSource({"href": [""], "svg": [""]}, name="code")
-        # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
+        # what a page has pinned, as it is shown
         self.pins = ColumnDataSource({"payload": ["{}"]}, name="pins")
-        self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
-        # a card whose code is wanted, or the report; and what is told of it
-        self.asking = ColumnDataSource({"said": [""], "plots": [""], "serial": [0]}, name="asking")
-        self.coded = ColumnDataSource({"payload": ["{}"]}, name="coded")
+        # what the browser asks for: numbers of a card, the report, an address as a picture, a pin; and the answer
+        self.asking = ColumnDataSource({"what": [""], "of": [""], "serial": [0]}, name="asking")
+        self.answered = ColumnDataSource({"payload": ["{}"]}, name="answered")
         # whether the server is about to close an idle session
         self.ended = ColumnDataSource({"idle": [False]}, name="ended")
         # changes after each message, see `one_message`
@@ -96,8 +93,6 @@ class Shell:
         faults += link.read(self.settings, given, ["page", *self.settings.names()])
         self.visited.on_change("data", self._on_visit)
         self.near.on_change("data", self._on_near)
-        self.code.on_change("data", self._on_code)
-        self.pinning.on_change("data", self._on_pin)
         self.asking.on_change("data", self._on_asking)
         self.settings.param.watch(self._on_change, ["page", *self.settings.names()])
         self.show()
@@ -119,8 +114,8 @@ class Shell:
     @property
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
-        every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning, self.ended)
-        return {s.name: s for s in (*every, self.flush, self.asking, self.coded, *self.class_session.sources)}
+        every = (self.address, self.visited, self.waiting, self.near, self.pins, self.asking, self.answered, self.ended)
+        return {s.name: s for s in (*every, self.flush, *self.class_session.sources)}
 
     @property
     def shown(self) -> BasePage:
@@ -236,35 +231,32 @@ class Shell:
                     slot.mount()
             self._wait()
 
-    def _on_code(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
-        """Draw the address that the browser asks for."""
-        href = new["href"][0][:MOST_ADDRESS]
-        if href and not new["svg"][0]:
-            with set_curdoc(self.doc), one_message(self.doc):
-                self.code.data = {"href": [href], "svg": [segno.make(href, micro=False).svg_inline(scale=4)]}
-
-    def _on_pin(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
-        """Pin what is shown, or remove a pin or show it again."""
-        page, act, at = self.shown, new["act"][0], new["at"][0]
-        with set_curdoc(self.doc), one_message(self.doc):
-            if page.pins is None:
-                return
-            if act == "pin":
-                self._tell_pins(self.settings.page, page.pins.pin())
-            elif act == "remove" and at in range(len(page.pins.kept)):
-                page.pins.remove(at)
-            elif act == "load" and at in range(len(page.pins.kept)):
-                page.pins.load(at)
-
     def _on_asking(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
-        """Tell the browser the code of a card, or what a report says."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
-            if new["said"][0] == REPORT:
-                files: dict[str, Any] = {"report": self._report()}
-            else:
-                named = map(self.doc.get_model_by_name, new["plots"][0].split()) if self.doc is not None else ()
-                files = payload(self.shown, new["said"][0], [plot for plot in named if isinstance(plot, Plot)])
-            self.coded.data = {"payload": [json.dumps({**files, "serial": new["serial"][0]})]}
+        """Answer what the browser asks for."""
+        with set_curdoc(self.doc), one_message(self.doc):
+            answer = {**self._answer(str(new["what"][0]), str(new["of"][0])), "serial": new["serial"][0]}
+            self.answered.data = {"payload": [json.dumps(answer)]}
+
+    def _answer(self, what: str, of: str) -> dict[str, Any]:
+        if what == REPORT:
+            return self._report()
+        if what == ADDRESS:
+            return {"svg": segno.make(of[:MOST_ADDRESS] or "?", micro=False).svg_inline(scale=4)}
+        if what in PINS:
+            return {"said": self._pin(what, of)}
+        named = map(self.doc.get_model_by_name, of.split()) if self.doc is not None else ()
+        return payload(self.shown, what, [plot for plot in named if isinstance(plot, Plot)])
+
+    def _pin(self, act: str, at: str) -> str:
+        """Pin what is shown, or remove a pin or show it again; return a message for the user."""
+        pins = self.shown.pins
+        if pins is None:
+            return ""
+        if act == "pin":
+            return pins.pin()
+        if at in map(str, range(len(pins.kept))):
+            (pins.remove if act == "remove" else pins.load)(int(at))
+        return ""
 
     def _report(self) -> dict[str, Any]:
         """Return the file name and the HTML of a report of the pages that have been visited."""
@@ -272,12 +264,11 @@ class Shell:
         report = report_of(visited, self.settings.page, self.settings)
         return {"file": report["file"], "html": as_html(report)}
 
-    def _tell_pins(self, name: str, sentence: str = "") -> None:
-        """Send a page's pins to the browser, with a message for the user."""
+    def _tell_pins(self, name: str) -> None:
+        """Send a page's pins to the browser."""
         pins = self.pages[name].pins
         if pins is not None:
-            shown = {"page": name, "said": sentence, "serial": self.pinning.data["serial"][0], "html": pins.html()}
-            self.pins.data = {"payload": [json.dumps(shown)]}
+            self.pins.data = {"payload": [json.dumps({"page": name, "html": pins.html()})]}
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""

@@ -114,7 +114,7 @@ def test_a_page_may_have_no_card_that_is_open_below_its_picture(monkeypatch):
     monkeypatch.delattr(noise, "details")
     page = noise(Settings(), Pool(1))
     assert set(page.cards) == {page.main_card}
-    assert page.grids["details"].objects == []
+    assert page.regions["details"].objects == []
 
 
 def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_once(monkeypatch):

@@ -195,7 +195,7 @@ def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fi
     named = {name for name, card in page.cards.items() if card.no_script}
     assert without == named | refused
     for name in page.cards:
-        told_of = payload(page, page.readouts[name].name)
+        told_of = payload(page, page.readouts[name].name, ())
         assert ("script" in told_of) == (name not in without)
         assert told_of["file"].startswith(f"dpml-{page_id}-{name}")
 

@@ -176,21 +176,25 @@ def test_the_browser_asks_and_is_told():
     page = shell.shown
     facts = asyncio.run(page_facts(page, "toy"))
     page._values, page._facts = page.values(), facts
-    shell.pinning.data = {"act": ["pin"], "at": [-1], "serial": [1]}
+
+    def ask(what, of=""):
+        shell.asking.data = {"what": [what], "of": [of], "serial": [shell.asking.data["serial"][0] + 1]}
+        return json.loads(shell.answered.data["payload"][0])["said"]
+
+    assert ask("pin") == "Pinned as pin 1."
     told = json.loads(shell.pins.data["payload"][0])
     assert told["page"] == "explore"
     assert re.findall(r'data-act="(\w+ \d)" aria-label="([^"]+)"', told["html"]) == [
         ("load 0", "Show pin 1"),
         ("remove 0", "Remove pin 1"),
     ]
-    assert told["said"] == "Pinned as pin 1."
     shell.settings.epsilon = 0.1
-    shell.pinning.data = {"act": ["load"], "at": [0], "serial": [2]}
+    assert ask("load", "0") == ""
     assert shell.settings.epsilon == 1.0
-    for act, at in (("remove", 5), ("remove", "0"), ("nonsense", 0)):
-        shell.pinning.data = {"act": [act], "at": [at], "serial": [3]}
+    for at in ("5", 0.5, "nonsense"):
+        ask("remove", at)
         assert len(page.pins.kept) == 1
-    shell.pinning.data = {"act": ["remove"], "at": [0], "serial": [4]}
+    ask("remove", "0")
     assert json.loads(shell.pins.data["payload"][0])["html"] == ""
     assert "pin" not in shell.address.data["query"][0]
 

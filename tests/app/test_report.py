@@ -74,17 +74,19 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     shell = Shell()
     shell.link({"page": "noise"})
     shell.shown.card_slots["rivals"].mount()
-    shell.asking.data = {"said": ["noise-rivals-readout"], "plots": [""], "serial": [1]}
-    told = json.loads(shell.coded.data["payload"][0])
+
+    def ask(what, of=""):
+        shell.asking.data = {"what": [what], "of": [of], "serial": [1]}
+        return json.loads(shell.answered.data["payload"][0])
+
+    told = ask("noise-rivals-readout")
     assert told["serial"] == 1
     assert told["file"] == "dpml-noise-rivals-epsilon-1"
     assert "RivalsCard().work(settings, facts)" in told["script"]
-    shell.asking.data = {"said": ["noise-nothing-readout"], "plots": [""], "serial": [2]}
-    assert "script" not in json.loads(shell.coded.data["payload"][0])
-    shell.asking.data = {"said": ["<script>"], "plots": ["<b>"], "serial": [3]}
-    assert json.loads(shell.coded.data["payload"][0]) == {"tables": "", "csv": {}, "serial": 3}
-    shell.asking.data = {"said": ["report"], "plots": [""], "serial": [4]}
-    report = json.loads(shell.coded.data["payload"][0])["report"]
+    assert "script" not in ask("noise-nothing-readout")
+    assert ask("<script>", "<b>") == {"tables": "", "csv": {}, "serial": 1}
+    assert ask("address", "http://localhost/app")["svg"].startswith("<svg")
+    report = ask("report")
     assert report["file"] == "dpml-noise-report-epsilon-1"
     assert '<h2 class="first">Noise</h2>' in report["html"]
     assert 'data-plot="noise-rivals"' in report["html"]

@@ -188,7 +188,6 @@ def test_a_histogram_counts_and_says_how_sure_it_is():
 
 VIEWS = {
     "curve": partial(views.curve, draws(), levels={"majority": 0.5}),
-    "points": partial(views.points, draws(), "epsilon", "accuracy", diagonal=True, joined=True),
     "ranked": partial(views.ranked, draws(), "epsilon", "accuracy", levels={"by lot": 0.5}),
     "roc": partial(views.roc, exact=([0, 1], [0, 1]), claim=0.5),
     "histogram": partial(

@@ -78,7 +78,7 @@ FIGURES = """() => [...Bokeh.documents[0]._all_models.values()].flatMap((model) 
 # all that is plotted
 DATA = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
   .filter((model) => model.type === "ColumnDataSource" && model.name)
-  .filter((model) => !["address", "visited", "waiting", "near", "code"].includes(model.name))
+  .filter((model) => !["address", "visited", "waiting", "near"].includes(model.name))
   .map((model) => [model.name, Object.fromEntries(Object.entries(model.data).map(([k, v]) => [k, Array.from(v)]))]))"""
 VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
 

@@ -1,6 +1,5 @@
 // Behind each plot: what it says in words, its numbers as tables, its code, and files to keep. Runs after shell.js.
-// In, from the server: coded (payload: tables, names of files, script and notebook, as JSON).
-// In, to the server: asking (said: the card that is wanted, plots: the names of its plots, serial).
+// In, to the server: asking (what is wanted, of what, serial). In, from the server: answered (payload: the answer, as JSON).
 
 function make(name, text = "", more = {}) {
   return Object.assign(document.createElement(name), {textContent: text, ...more})
@@ -15,15 +14,15 @@ function keep(content, name, type) {
 const picture = (plot, kind) => Bokeh.index.find_one_by_id(plot.id).export(kind).to_blob()
 
 const wanting = new Map()
-function ask(said, plots = "") {
+function ask(what, of = "") {
   const serial = asking.data.serial[0] + 1
-  asking.data = {said: [said], plots: [plots], serial: [serial]}
+  asking.data = {what: [what], of: [of], serial: [serial]}
   return new Promise((resolve) => { wanting.set(serial, resolve) })
 }
-coded.connect(coded.properties.data.change, () => {
-  const payload = JSON.parse(coded.data.payload[0])
-  wanting.get(payload.serial)?.(payload)
-  wanting.delete(payload.serial)
+answered.connect(answered.properties.data.change, () => {
+  const answer = JSON.parse(answered.data.payload[0])
+  wanting.get(answer.serial)?.(answer)
+  wanting.delete(answer.serial)
 })
 
 const numbers = document.getElementById("numbers")

@@ -31,7 +31,7 @@ report_button.addEventListener("click", async () => {
   report_button.disabled = true
   tell("Creating report…", 0)
   try {
-    const {file, html} = (await ask("report")).report
+    const {file, html} = await ask("report")
     keep(await in_light(() => report_in(html)), `${file}.html`, "text/html")
     tell("Report downloaded")
   } catch (error) {

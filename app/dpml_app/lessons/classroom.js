@@ -71,12 +71,12 @@ function draw_class() {
 // the class's link as a picture, which Present shows by itself
 const picture = document.createElement("div")
 picture.className = "code"
-code.connect(code.properties.data.change, () => { picture.innerHTML = code.data.href[0] === panel.dataset.link ? code.data.svg[0] : "" })
-function share() {
+async function share() {
   const link = classroom.role === "teacher" ? `${location.origin}${location.pathname}?lesson=${classroom.lesson}&class=${classroom.code}` : null
   if (link === (panel.dataset.link ?? null)) { return }
   if (link) { panel.dataset.link = link } else { delete panel.dataset.link }
-  code.data = {href: [link ?? location.href], svg: [""]}
+  const svg = await show_qr()
+  picture.innerHTML = panel.dataset.link ? svg : ""
 }
 
 class_state.connect(class_state.properties.data.change, () => {

@@ -1,82 +1,19 @@
-"""Draws themselves: as points of two numbers, and counted in bins."""
+"""Draws themselves, counted in bins."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import holoviews as hv
 import numpy as np
-import pandas as pd
 
 from dpml.exceptions import InvalidData
 from dpml_app.drawing.styles import EXACT, PALETTE, REFERENCE
-from dpml_app.views.frame import Axis, axis, dimension, framed
-from dpml_app.views.styles import grouped
-from dpml_app.views.tables import check_columns, columns_of
+from dpml_app.views.frame import Axis, framed
 
-__all__ = ["histogram", "points"]
+__all__ = ["histogram"]
 
 # of a count, in standard deviations: 95 %
 ERRORS = 1.96
-
-
-def points(
-    table: pd.DataFrame,
-    x: str,
-    y: str,
-    by: str | Sequence[str] | None = None,
-    *,
-    diagonal: bool = False,
-    joined: bool = False,
-    names: Mapping[Any, str] | None = None,
-    **look: Any,
-) -> hv.Overlay:
-    """Return a dot for each row.
-
-    Parameters
-    ----------
-    table : DataFrame
-        With a row for each draw.
-    x, y : str
-        Columns.
-    by : str or sequence of str, optional
-        The columns that tell one series from another.
-    diagonal : bool
-        Whether the line is drawn on which both are equal.
-    joined : bool
-        Whether the dots of a series are joined in the order of the rows.
-    names, **look
-        As for `curve`.
-
-    Returns
-    -------
-    holoviews.Overlay
-
-    Raises
-    ------
-    InvalidData
-        A column is missing, or there is no row.
-
-    Examples
-    --------
-    >>> len(points(pd.DataFrame({"stated": [0.2, 0.8], "true": [0.3, 0.7]}), "stated", "true", diagonal=True))
-    2
-    """
-    keys = columns_of(by)
-    check_columns(table, [*keys, x, y])
-    at, of = axis(x, log=look.pop("logx", None)), axis(y, log=look.pop("logy", None))
-    kdims = [dimension(x, at), dimension(y, of)]
-    layers: list[Any] = []
-    if diagonal:
-        ends = [float(table[[x, y]].min().min()), float(table[[x, y]].max().max())]
-        layers.append(hv.Curve((ends, ends), *kdims).opts(color=REFERENCE, line_dash="dotted"))
-    rest = [column for column in table.columns if column not in (x, y)]
-    for style, rows in grouped(table, keys, names, "draws"):
-        if joined:
-            layers.append(hv.Path([rows[[x, y]]], kdims).opts(color=style.color, line_width=1.5))
-        dots = hv.Points(rows, kdims, rest, label=style.label)
-        size = 7 if len(rows) < 100 else 3
-        layers.append(dots.opts(color=style.color, marker=style.marker, size=size, alpha=0.6, tools=["hover"]))
-    return framed(layers, at, of, **{"show_legend": bool(keys), **look})
 
 
 def histogram(
