@@ -27,11 +27,10 @@ PAGES = {
         "",
         {
             "count": ["noise-densities", "noise-drops"],
-            "rivals": named("noise-rivals-{}", "laplace", "geometric", "staircase", "gaussian", "best"),
-            "markers": named("noise-{}-here", "rivals", "scales", "costs"),
+            "rivals": named("noise-rivals-{}", "laplace", "geometric", "staircase", "gaussian"),
             "points": ["noise-points"], "levels": ["noise-envelope-terms", "noise-envelope-global"],
             "release": ["noise-release-releases"],
-            "calibrations": [f"noise-{f}-{n}" for f in ("scales", "costs") for n in ("exact", "theorem-2")],
+            "calibrations": named("noise-costs-{}", "exact", "theorem-2"),
         },
     ),
     "select": (
@@ -105,9 +104,9 @@ CHANGES = {
         ("seed", 1, {*BY_HAND, "default"}),
     ],
     "noise": [
-        ("noise_touched", 2, {"rivals", "markers"}),
-        ("noise_delta", 1e-5, {"rivals", "markers"}),
-        ("noise_beta", "1/12", {"calibrations", "markers", "levels", "release"}),
+        ("noise_touched", 2, {"rivals"}),
+        ("noise_delta", 1e-5, {"rivals"}),
+        ("noise_beta", "1/12", {"calibrations", "levels", "release"}),
         ("noise_statistic", "trimmed_mean", {"levels", "release"}),
         ("noise_trim", 6, {"levels", "release"}),
         ("noise_relation", "add-remove", {"levels", "release"}),
@@ -117,8 +116,8 @@ CHANGES = {
         ("noise_points", "", {"points", "levels", "release"}),
         ("noise_seed", 1, {"count", "release"}),
         ("noise_mechanism", "staircase", {"count"}),
-        ("noise_sensitivity", 2, {"count", "rivals", "markers"}),
-        ("noise_epsilon", 0.8, {"count", "markers", "levels", "release"}),
+        ("noise_sensitivity", 2, {"count", "rivals"}),
+        ("noise_epsilon", 0.8, {"count", "levels", "release"}),
     ],
     "select": [
         ("epsilon", 2.0, {"rows", "coins", "set", "accuracy"}),

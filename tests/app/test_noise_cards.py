@@ -8,6 +8,7 @@ import pytest
 from dpml_app.pages.noise import compute as noise_compute
 from dpml_app.pages.noise import text as noise_text
 from dpml_app.pages.noise.compute import (
+    BETA_SHARES,
     LOWER,
     MECHANISMS,
     PRESETS,
@@ -30,6 +31,7 @@ from dpml_app.pages.noise.page import NoiseControls
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 
+from dpml.mechanisms import Gaussian, Geometric, Laplace, Staircase
 from dpml.mechanisms.smooth import (
     global_sensitivity,
     local_sensitivity,
@@ -124,39 +126,33 @@ def test_words_of_a_count_say_the_overlap_and_the_attacker_s_success():
     assert "δ = 1e-06" in noise_text.count_readout(values, found)
 
 
-def test_staircase_never_has_the_larger_mean_than_laplace_for_one_number():
-    sizes = rival_sizes(1, 1e-6, 1)
-    assert (sizes["staircase"] <= sizes["laplace"]).all()
-    assert (sizes["geometric"] <= sizes["staircase"]).all()
-    many = rival_sizes(1, 1e-6, 1000)
-    assert (many["gaussian"] < many["laplace"]).all()
-
-
-def test_size_grows_with_sensitivity():
-    one, five = (rival_sizes(s, 1e-6, 3) for s in (1, 5))
-    for name in ("laplace", "staircase", "gaussian"):
-        assert five[name] == pytest.approx(5 * one[name])
+def test_sizes_are_those_of_the_mechanisms():
+    found, epsilon = rival_sizes(5, 1e-6, 3), EPSILONS[9]
+    expected = {
+        "laplace": Laplace(epsilon, 15).mean_size,
+        "geometric": Geometric(epsilon, 15).mean_size,
+        "staircase": Staircase(epsilon / 3, sensitivity=5).mean_size,
+        "gaussian": Gaussian(epsilon, 1e-6, 5 * math.sqrt(3)).mean_size,
+    }
+    assert {name: curve[epsilon][0] for name, curve in found.items()} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["exact", "algorithm-1", "theorem-2"])
 def test_cost_of_a_calibration_is_the_library_s(name):
-    scale, cost = calibrations(1 / 6)[name]
-    for at in (0, 10, 20, 30):
-        noise = Cauchy(EPSILONS[at], EPSILONS[at] / 6, name)
-        assert (scale[at], cost[at]) == (pytest.approx(noise.scale), pytest.approx(noise.cost))
+    for epsilon, (cost,) in calibrations(1 / 6)[name].items():
+        assert cost == pytest.approx(Cauchy(epsilon, epsilon / 6, name).cost)
 
 
 @pytest.mark.parametrize("share", [0.02, 1 / 6, 0.9])
 def test_exact_calibration_costs_its_claim_and_no_more(share):
-    assert calibrations(share)["exact"][1] == pytest.approx(EPSILONS, rel=1e-9)
+    assert [cost for (cost,) in calibrations(share)["exact"].values()] == pytest.approx(EPSILONS, rel=1e-9)
 
 
 def test_published_constants_break_where_beta_is_too_large():
-    at = EPSILONS.index(0.1)
-    for share, broken in ((0.9, True), (1 / 6, False)):
-        found = {name: (scale[at], cost[at]) for name, (scale, cost) in calibrations(share).items()}
-        text = noise_text.calibrations_readout(SimpleNamespace(noise_epsilon=0.1, noise_beta="x"), found)
-        assert ("Claim violated" in text) == broken == (found["algorithm-1"][1] > 0.1)
+    for share, broken in (("9/10", True), ("1/6", False)):
+        found = {name: curve[0.1][0] for name, curve in calibrations(BETA_SHARES[share]).items()}
+        text = noise_text.calibrations_readout(SimpleNamespace(noise_epsilon=0.1, noise_beta=share), found)
+        assert ("Claim violated" in text) == broken == (found["algorithm-1"] > 0.1)
 
 
 # ---- sensitivity of the points ------------------------------------------------------------------------------------
