@@ -10,15 +10,7 @@ import numpy as np
 from bokeh.models import CustomJSTickFormatter, FixedTicker, TapTool
 
 from dpml.audit.cases import AUDITED
-from dpml_app.drawing.figure import (
-    Figure,
-    empty_source,
-    fill,
-    hover,
-    label,
-    over_epsilon,
-    set_ticks,
-)
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, over_epsilon, set_ticks
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION, Style
 from dpml_app.pages.audit.compute import LADDER, SIDES, Claim, ceiling
 from dpml_app.pages.audit.text import RELATION_SHORT, number

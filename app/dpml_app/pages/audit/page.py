@@ -23,12 +23,7 @@ from dpml_app.drawing.figure import script
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.audit import compute, text
 from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues, Claim
-from dpml_app.pages.audit.figures import (
-    ClaimsFigure,
-    OutputFigure,
-    bound_figure,
-    show_bounds,
-)
+from dpml_app.pages.audit.figures import ClaimsFigure, OutputFigure, bound_figure, show_bounds
 from dpml_app.pages.audit.lesson import FIGURES, lesson_plot
 
 EDITOR_STYLE, VERDICT_STYLE = script("pages/audit/editor.css"), script("pages/audit/verdict.css")

@@ -28,12 +28,7 @@ from dpml_app.pages.noise.compute import (
     has_scale,
     points_of,
 )
-from dpml_app.pages.noise.figures import (
-    CALIBRATION_STYLES,
-    RIVAL_STYLES,
-    CountFigure,
-    SmoothFigures,
-)
+from dpml_app.pages.noise.figures import CALIBRATION_STYLES, RIVAL_STYLES, CountFigure, SmoothFigures
 from dpml_app.pages.noise.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import risk
