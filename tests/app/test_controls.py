@@ -171,7 +171,7 @@ CHANGES = {
         ("publish_draws", 10, {"table", "gap", "cells", "linear"}),
     ],
     "audit": [
-        ("audit_epsilon", 1.5, {"bounds", "outputs", "ring"}),
+        ("audit_epsilon", 1.5, {"bounds", "most", "outputs", "ring"}),
         ("audit_seed", 1, {"bounds", "outputs"}),
         ("audit_method", "laplace", {"bounds", "outputs", "ring"}),
         ("audit_confidence", 0.999, {"bounds", "most", "outputs"}),
