@@ -124,7 +124,6 @@ CHANGES = {
         ("n_features", 6, {"rows", "coins", "set"}),
         ("selection_share", 0.9, {"rows", "coins", "set", "accuracy"}),
         ("select_order", "mutual_information", {"rows", "set"}),
-        ("select_draw", 1, {"set"}),
         ("select_calibration", "per-feature", {"rows", "coins", "set"}),
         ("select_methods", ["mask-count", "mask-mi", "exact", "joint"], {"accuracy"}),
         ("select_methods", ["mask-count", "exact", "joint"], {"accuracy"}),
