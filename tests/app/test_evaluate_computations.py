@@ -161,12 +161,6 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
     assert slow == sorted(slow)
 
 
-def test_settings_refuse_what_is_not_offered():
-    problems = Settings().assign({"evaluate_tested": 3, "evaluate_methods": ["luck"]})
-    assert len(problems) == 2
-    assert "some of histogram" in problems[1]
-
-
 def test_words_hold_the_numbers():
     values, facts = EvaluateValues.of(Settings(dataset="toy", epsilon=0.5)), shared.facts("toy")
     assert values.records_key() == ("toy", 500)

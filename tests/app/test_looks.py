@@ -28,7 +28,7 @@ from dpml_app.lessons import export
 from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.evaluate.compute import ROC_STYLES
 from dpml_app.pages.explore import figures as explore
-from dpml_app.pages.noise import figures as noise
+from dpml_app.pages.noise import page as noise
 from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.select import figures as select
 from dpml_app.pages.select import page as select_page
@@ -55,8 +55,8 @@ PLOTS = {
     "train lambda": lambda: curves(LambdaCard),
     "publish weights, ε": lambda: curves(publish.WeightsQueryCard),
     "evaluate errors": lambda: curves(evaluate.ErrorsCard, ROC_STYLES),
-    "noise rivals": lambda: noise.curves_figure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
-    "noise scales": lambda: noise.curves_figure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
+    "noise rivals": lambda: curves(noise.RivalsCard),
+    "noise calibrations": lambda: curves(noise.CalibrationsCard),
 }
 
 

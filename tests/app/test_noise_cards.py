@@ -8,6 +8,7 @@ import pytest
 from dpml_app.pages.noise import compute as noise_compute
 from dpml_app.pages.noise import text as noise_text
 from dpml_app.pages.noise.compute import (
+    BETA_SHARES,
     LOWER,
     MECHANISMS,
     PRESETS,
@@ -30,6 +31,7 @@ from dpml_app.pages.noise.page import NoiseControls
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 
+from dpml.mechanisms import Gaussian, Geometric, Laplace, Staircase
 from dpml.mechanisms.smooth import (
     global_sensitivity,
     local_sensitivity,
@@ -43,46 +45,18 @@ NUMBERS = (0.7, 2, 1e-5, 1 / 6)  # ε, Δ, δ, β's share
 each_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 
 
+# tests/library/test_mechanisms_tails.py compares tails, quantiles and sizes of each mechanism with its density
 @each_mechanism
 @pytest.mark.parametrize("numbers", [1, 2])
-def test_tail_is_that_of_the_density_and_of_the_draws(name, numbers):
-    noise = model(name, *NUMBERS, numbers)
-    t = np.array([0.0, 0.4, 1.0, 3.3, 8.0, 21.0])
-    if noise.whole:
-        k = np.arange(-2000, 2001)
-        p = np.exp(noise.log_density(k))
-        exact = [p[np.abs(k) > x].sum() for x in t]
-    else:
-        # in pieces of a step: a staircase jumps
-        exact = [1 - 2 * _area(noise, x) for x in t]
-    assert noise.tail(t) == pytest.approx(exact, abs=1e-7)
-    draws = np.abs(noise.draw(40_000, np.random.default_rng(1)))
-    share = (draws[:, None] > t).mean(axis=0)
-    assert np.abs(share - noise.tail(t)).max() < 0.01
+def test_a_model_draws_has_the_tail_and_the_size_of_its_mechanism(name, numbers):
+    noise, draws = model(name, *NUMBERS, numbers), 40_000
+    sizes = np.abs(noise.draw(draws, np.random.default_rng(1)))
+    for tail in (0.5, 0.05):
+        share = noise.tail(noise.quantile(tail))
+        assert share <= tail * (1 + 1e-9)
+        assert (sizes > noise.quantile(tail)).mean() == pytest.approx(share, abs=5 * math.sqrt(0.25 / draws))
     if math.isfinite(noise.mean_size):
-        assert draws.mean() == pytest.approx(noise.mean_size, rel=0.05)
-
-
-def _area(noise, x):
-    """Return the integral of the density from 0 to x, in pieces that end where a staircase jumps."""
-    m = noise.mechanism
-    jumps = [(j + g) * m.sensitivity for j in range(30) for g in (0.0, m.gamma)] if hasattr(m, "gamma") else []
-    cuts = np.unique(np.clip([*jumps, *np.linspace(0, x, 60), 0, x], 0, x))
-    nodes, weights = np.polynomial.legendre.leggauss(12)
-    middle, half = (cuts[1:] + cuts[:-1]) / 2, np.diff(cuts) / 2
-    return float(half @ np.exp(noise.log_density(middle[:, None] + half[:, None] * nodes)) @ weights)
-
-
-@each_mechanism
-@pytest.mark.parametrize("tail", [0.9, 0.5, 0.05, 1e-4])
-def test_quantile_is_the_smallest_with_the_tail(name, tail):
-    noise = model(name, *NUMBERS)
-    t = noise.quantile(tail)
-    assert noise.tail(t) <= tail * (1 + 1e-9)
-    if noise.whole:
-        assert t == 0 or noise.tail(t - 1) > tail
-    else:
-        assert noise.tail(t) == pytest.approx(tail)
+        assert sizes.mean() == pytest.approx(noise.mean_size, rel=0.05)
 
 
 @each_mechanism
@@ -124,39 +98,33 @@ def test_words_of_a_count_say_the_overlap_and_the_attacker_s_success():
     assert "δ = 1e-06" in noise_text.count_readout(values, found)
 
 
-def test_staircase_never_has_the_larger_mean_than_laplace_for_one_number():
-    sizes = rival_sizes(1, 1e-6, 1)
-    assert (sizes["staircase"] <= sizes["laplace"]).all()
-    assert (sizes["geometric"] <= sizes["staircase"]).all()
-    many = rival_sizes(1, 1e-6, 1000)
-    assert (many["gaussian"] < many["laplace"]).all()
-
-
-def test_size_grows_with_sensitivity():
-    one, five = (rival_sizes(s, 1e-6, 3) for s in (1, 5))
-    for name in ("laplace", "staircase", "gaussian"):
-        assert five[name] == pytest.approx(5 * one[name])
+def test_sizes_are_those_of_the_mechanisms():
+    found, epsilon = rival_sizes(5, 1e-6, 3), EPSILONS[9]
+    expected = {
+        "laplace": Laplace(epsilon, 15).mean_size,
+        "geometric": Geometric(epsilon, 15).mean_size,
+        "staircase": Staircase(epsilon / 3, sensitivity=5).mean_size,
+        "gaussian": Gaussian(epsilon, 1e-6, 5 * math.sqrt(3)).mean_size,
+    }
+    assert {name: curve[epsilon][0] for name, curve in found.items()} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["exact", "algorithm-1", "theorem-2"])
 def test_cost_of_a_calibration_is_the_library_s(name):
-    scale, cost = calibrations(1 / 6)[name]
-    for at in (0, 10, 20, 30):
-        noise = Cauchy(EPSILONS[at], EPSILONS[at] / 6, name)
-        assert (scale[at], cost[at]) == (pytest.approx(noise.scale), pytest.approx(noise.cost))
+    for epsilon, (cost,) in calibrations(1 / 6)[name].items():
+        assert cost == pytest.approx(Cauchy(epsilon, epsilon / 6, name).cost)
 
 
 @pytest.mark.parametrize("share", [0.02, 1 / 6, 0.9])
 def test_exact_calibration_costs_its_claim_and_no_more(share):
-    assert calibrations(share)["exact"][1] == pytest.approx(EPSILONS, rel=1e-9)
+    assert [cost for (cost,) in calibrations(share)["exact"].values()] == pytest.approx(EPSILONS, rel=1e-9)
 
 
 def test_published_constants_break_where_beta_is_too_large():
-    at = EPSILONS.index(0.1)
-    for share, broken in ((0.9, True), (1 / 6, False)):
-        found = {name: (scale[at], cost[at]) for name, (scale, cost) in calibrations(share).items()}
-        text = noise_text.calibrations_readout(SimpleNamespace(noise_epsilon=0.1, noise_beta="x"), found)
-        assert ("Claim violated" in text) == broken == (found["algorithm-1"][1] > 0.1)
+    for share, broken in (("9/10", True), ("1/6", False)):
+        found = {name: curve[0.1][0] for name, curve in calibrations(BETA_SHARES[share]).items()}
+        text = noise_text.calibrations_readout(SimpleNamespace(noise_epsilon=0.1, noise_beta=share), found)
+        assert ("Claim violated" in text) == broken == (found["algorithm-1"] > 0.1)
 
 
 # ---- sensitivity of the points ------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.core import link
 from dpml_app.core.card import WORKER
 from dpml_app.jobs import Pool
 from dpml_app.pages.publish import text
@@ -182,18 +181,3 @@ def test_other_data_sets_and_an_empty_question_are_refused_in_words():
     assert "toy has no split into a private and a public table" in card.refusal(values, {})
     assert card.refusal(replace(values, dataset="census"), {}) == ""
     assert "no condition is chosen" in card.refusal(replace(values, dataset="adult", publish_query=[]), {})
-
-
-def test_a_question_is_in_the_link():
-    settings = Settings()
-    assert settings.assign({"publish_query": ["rich", "young"], "publish_lambda": 0.5}) == []
-    assert {"publish_query", "publish_lambda"} <= set(PublishValues.names())
-    (problem,) = settings.assign({"publish_lambda": 0.4})
-    assert "publish_lambda = 0.4 is not allowed" in problem
-    assert settings.assign({"publish_query": ["tall"]}) != []
-    assert settings.publish_query == ["rich", "young"]
-    names = PublishValues.names()
-    assert "publish_query=rich.young" in link.query_of(settings, names)
-    other = Settings()
-    assert link.read(other, link.parse(link.query_of(settings, names)), Settings.names()) == []
-    assert (other.publish_query, other.publish_lambda) == (["rich", "young"], 0.5)

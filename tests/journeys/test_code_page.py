@@ -16,8 +16,8 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 DRAWN = """() => {
   const plot = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-rivals")
-  const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-rivals-best")
-  return bars?.data.y.length > 0 && Bokeh.index.find_one_by_id(plot.id)?.bbox.width > 0
+  const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-rivals-laplace")
+  return bars?.data.mean.length > 0 && Bokeh.index.find_one_by_id(plot.id)?.bbox.width > 0
 }"""
 HOSTS = ("http", "//")
 
@@ -47,11 +47,14 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     name, content = saved(page, dialog.get_by_role("button", name="Download notebook").click)
     assert name.endswith(".ipynb")
     assert json.loads(content)["nbformat"] == 4
-    name, content = saved(page, dialog.get_by_role("button", name="noise-rivals-best.csv", exact=True).click)
-    assert name == "dpml-noise-rivals-epsilon-1-noise-rivals-best.csv"
+    name, content = saved(page, dialog.get_by_role("button", name="noise-rivals-laplace.csv", exact=True).click)
+    assert name == "dpml-noise-rivals-epsilon-1-noise-rivals-laplace.csv"
     kept = pd.read_csv(io.BytesIO(content), dtype=str)
     # every digit
-    assert {column: [float(v) for v in kept[column]] for column in kept} == app.read("noise-rivals-best")
+    drawn = app.read("noise-rivals-laplace")
+    assert {column: [float(v) for v in kept[column]] for column in ("epsilon", "mean")} == {
+        column: drawn[column] for column in ("epsilon", "mean")
+    }
     name, content = saved(page, dialog.get_by_role("button", name="noise-rivals.png", exact=True).click)
     assert name == "dpml-noise-rivals-epsilon-1-noise-rivals.png"
     assert content[:8] == b"\x89PNG\r\n\x1a\n"

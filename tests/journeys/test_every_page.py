@@ -76,7 +76,6 @@ CONTROLS = {
             (press("Number of features"), "n_features", RANKED),
             (press("Budget share for selection", "ArrowLeft"), "selection_share", RANKED),
             (hit("radio", "Mutual information"), "select_order", ("select-rows",)),
-            (hit("button", "Resample set"), "select_draw", ("select-set",)),
             (hit("radio", CALIBRATIONS["per-feature"]), "select_calibration", RANKED),
             (hit("checkbox", "Joint mechanism, by counts"), "select_methods", ()),
             *SHARED,

@@ -40,8 +40,8 @@ def test_each_lever_moves_the_rows_to_the_librarys_numbers(app):
         check_rows(app, order, ("range", "add-remove", 0.05, 30), [(20, 30), (30, 40)])
         stands(app, "select-cut", 21.5)
     drawn = app.read("select-set")
-    app.act(lambda app: app.hit("button", "Resample set"))
-    assert app.query["select_draw"] == "1"
+    app.act(lambda app: app.hit("button", "Resample"))
+    assert app.query["seed"] == "1"
     assert app.read("select-set") != drawn
     assert app.page.evaluate(AXIS)[-1] == 1
     app.act(press("Number of features", "Home"))

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from dpml.audit import (
     attack_outputs,
     audit,
-    exact_epsilon,
     largest_bound,
     outcome_probabilities,
     outcomes,
@@ -174,25 +173,18 @@ def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
 
 def exact(key: Key) -> dict[str, Any]:
     """Return the exact cost of these neighbours, or only that it is not known."""
-    entry, neighbours = AUDITED[key[0]], case(key)
+    entry, neighbours, unknown = AUDITED[key[0]], case(key), {"known": False, "outputs": None}
     if neighbours.exact is None:
-        return {"known": False, "outputs": None}
+        return unknown
     try:
         cost = audit(neighbours.exact, neighbours.data, neighbours.neighbour, key[1], delta=entry.delta)
     except MissingExtra:  # a release draws while it is recorded
-        return {"known": False, "outputs": None}
-    result: dict[str, Any] = {
-        "known": True,
-        "epsilon": cost.epsilon_lower,
-        "passed": cost.passed,
-        "outputs": None,
-    }
+        return unknown
+    result: dict[str, Any] = {"known": True, "epsilon": cost.epsilon_lower, "passed": cost.passed, "outputs": None}
     log_probabilities = getattr(neighbours.exact, "log_probabilities", None)
     if log_probabilities is not None:
-        sides = [log_probabilities(data) for data in (neighbours.data, neighbours.neighbour)]
-        pairs = outcome_probabilities(*sides)
+        pairs = outcome_probabilities(*map(log_probabilities, (neighbours.data, neighbours.neighbour)))
         result["outputs"] = {_drawn(k): pair for k, pair in pairs.items()} if len(pairs) <= MOST_BARS else None
-        result["event"] = exact_epsilon(*sides)[1]
     return result
 
 

@@ -1,4 +1,4 @@
-"""The figures of the page Audit: all claims, outputs, the attacker's ROC curve, and bounds as samples accumulate."""
+"""The figures of the page Audit: all claims, and the outputs of one method with two neighbouring tables."""
 
 import math
 from collections import defaultdict
@@ -10,19 +10,11 @@ import numpy as np
 from bokeh.models import CustomJSTickFormatter, FixedTicker, TapTool
 
 from dpml.audit.cases import AUDITED
-from dpml_app.drawing.figure import (
-    Figure,
-    empty_source,
-    fill,
-    hover,
-    label,
-    over_epsilon,
-    set_ticks,
-)
-from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION, Style
-from dpml_app.pages.audit.compute import LADDER, SIDES, Claim, ceiling
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, over_epsilon, set_ticks
+from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION
+from dpml_app.pages.audit.compute import SIDES, Claim
 from dpml_app.pages.audit.text import RELATION_SHORT, number
-from dpml_app.views.frame import Axis, framed, line
+from dpml_app.views.frame import Axis, framed
 from dpml_app.views.rendered import Table, ViewFigure
 
 # share of the height of other pictures: the evidence is below this one
@@ -31,15 +23,13 @@ CLAIMS_SHARE = {"--share": "0.5"}
 BOTTOM, LEAST, MOST, NO_EPSILON, TOP = 0.003, 0.005, 40.0, 120.0, 300.0
 # claims of one ε within this ratio of one another are drawn side by side, with these steps between them
 ALIKE, STEP, MOST_STEPS = 1.08, 1.012, 8
-DATA, NEIGHBOUR, CLAIM, BEYOND, ATTACKER = BLUE, ORANGE, GREEN, VERMILION, BLUE
+DATA, NEIGHBOUR, CLAIM, BEYOND = BLUE, ORANGE, GREEN, VERMILION
 # of the width of a pair of bars, the gap to the next pair
 GAP = 0.12
 # height of the picture in tallest bars
 ROOM = 1.1
 # labels of more outputs than this are upright
 LYING = 12
-# largest exact ε on the axis of bounds: sampled bounds end below 9
-MOST_SHOWN = 12.0
 
 
 def height(shown: float) -> float:
@@ -207,53 +197,3 @@ class OutputFigure(ViewFigure):
         self.ticker.update(ticks=[float(m) for m in middle] if few else [], tags=list(labels) if few else [])
         p.xaxis[0].ticker = self.ticker if few else self._numbers
         p.xaxis[0].major_label_orientation = "vertical" if few and len(labels) > LYING else "horizontal"
-
-
-def bound_view(tables: Mapping[str, Table]) -> hv.Overlay:
-    """Return the lower bound on ε against the number of draws, with the claim and what is known exactly."""
-    bound: dict[str, Any] = {"group": "bounds", "label": "Lower bound"}
-    layers = [
-        line(tables, "ceiling", ("draws", "most"), Style("Highest possible bound", REFERENCE, "dot", "dotted")),
-        hv.Curve(tables["bounds"], "draws", "lower", **bound).opts(color=ATTACKER, line_width=3),
-        hv.Scatter(tables["bounds"], "draws", "lower", **bound).opts(color=ATTACKER, size=8, tools=["hover"]),
-        line(tables, "claim", ("draws", "epsilon"), Style("Claim", CLAIM, "dot"), line_width=3),
-        line(tables, "exact", ("draws", "epsilon"), Style("Exact", EXACT, "dot", "dashed"), line_width=3),
-    ]
-    x = Axis("samples from each table (log scale)", log=True, ticks=(100, 1_000, 10_000, 100_000))
-    return framed(layers, x, Axis("ε"), xlim=(LADDER[0] * 0.8, LADDER[-1] * 1.25), ylim=(0, 2))
-
-
-def bound_figure() -> ViewFigure:
-    """Return the figure of bounds; a text says an exact value beyond the axis."""
-    columns = {"bounds": ("draws", "lower"), "ceiling": ("draws", "most")}
-    columns |= {"claim": ("draws", "epsilon"), "exact": ("draws", "epsilon")}
-    tips = [("samples", "@draws{0,0}"), ("ε is at least", "@lower{0.000}")]
-    chart = ViewFigure("audit-bound", bound_view, columns, tips)
-    look = {"text_font_style": "bold", "text_baseline": "top", "name": "audit-beyond"}
-    label(chart.plot, LADDER[0] * 0.9, 1, "", EXACT, 16, **look)
-    return chart
-
-
-def show_bounds(
-    chart: ViewFigure, steps: Sequence[Any], epsilon: float, delta: float, confidence: float, exact: float | None
-) -> None:
-    """Show bounds, the claim, the exact value and the highest possible bound, on an axis that fits all of them."""
-    most = [ceiling(n, confidence, delta) for n in LADDER]
-    # far beyond a claim that holds there is nothing to see; a broken one is seen as far as draws can show
-    top = 1.5 * epsilon if exact is not None and exact <= epsilon * 1.001 else max(most[-1] * 1.15, 1.5 * epsilon)
-    if exact is not None and epsilon < exact <= MOST_SHOWN:
-        top = max(1.4 * exact, 1.5 * epsilon)
-    chart.plot.y_range.update(start=-0.02 * top, end=top)
-    drawn = exact is not None and exact <= top
-    if exact is None or drawn:
-        text = ""
-    else:
-        text = "Exact: infinite ε ↑" if math.isinf(exact) else f"Exact: ε = {exact:.4g} ↑"
-    chart.plot.select_one({"name": "audit-beyond"}).update(y=0.985 * top, text=text)
-    ends = (LADDER[0] / 2, LADDER[-1] * 2)
-    tables: dict[str, Table] = {
-        "bounds": {"draws": [s["draws"] for s in steps], "lower": [s["lower"] for s in steps]},
-        "ceiling": {"draws": list(LADDER), "most": most},
-        "claim": {"draws": ends, "epsilon": (epsilon, epsilon)},
-    }
-    chart.show(tables | ({"exact": {"draws": ends, "epsilon": (exact, exact)}} if drawn else {}))

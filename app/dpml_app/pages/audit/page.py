@@ -6,8 +6,9 @@ All claims ship. The server computes the first steps of an audit, workers the lo
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 import param
@@ -15,27 +16,27 @@ from panel.custom import JSComponent
 
 from dpml.audit.cases import AUDITED, AuditedClaim
 from dpml_app.core.card import DEFERRED, IMMEDIATE, WHOLE, Card, ResultKey, Results
+from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.page import CardPage
 from dpml_app.core.runner import ButtonLabels, TaskRunner
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.figure import script
+from dpml_app.drawing.styles import BLUE, EXACT, GREEN, REFERENCE, Style
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.audit import compute, text
 from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues, Claim
-from dpml_app.pages.audit.figures import (
-    ClaimsFigure,
-    OutputFigure,
-    bound_figure,
-    show_bounds,
-)
+from dpml_app.pages.audit.figures import ClaimsFigure, OutputFigure
 from dpml_app.pages.audit.lesson import FIGURES, lesson_plot
+from dpml_app.views.frame import Axis
 
 EDITOR_STYLE, VERDICT_STYLE = script("pages/audit/editor.css"), script("pages/audit/verdict.css")
 STEP = "step"
 PENDING: Mapping[str, Any] = {"known": False, "pending": True}
 # steps up to 1,000 samples take a few hundredths of a second
 AT_ONCE = 6
+# the largest exact ε that is drawn: sampled bounds end below 9
+MOST_SHOWN = 12.0
 EDITED = ("table", "record", "replaced")
 # a method is found by any part of its title
 SEARCH: dict[str, Any] = {"search_strategy": "includes", "case_sensitive": False, "min_characters": 0}
@@ -132,41 +133,25 @@ class Draws(TaskRunner):
         return f"{drawn:,} of {compute.LADDER[total - 1]:,} samples per side"
 
 
+def audit_work(values: AuditValues) -> dict[ResultKey, Task]:
+    """Return the tasks of the exact ε and of each step of the ladder."""
+    drawn = values.audit_seed, values.audit_confidence
+    steps = range(compute.LADDER.index(values.audit_draws) + 1)
+    work: dict[ResultKey, Task] = {("exact", DEFERRED): Task(compute.exact, (values.key(),))}
+    return work | {(STEP, index): Task(compute.step, (values.key(), *drawn, index)) for index in steps}
+
+
 class AuditCard(Card[AuditValues, NoFacts]):
-    """A card about the samples of an audit; a subclass shows its steps, of which there is at least one."""
+    """A card about the samples of an audit."""
 
     def work(self, values: AuditValues, facts: NoFacts) -> dict[ResultKey, Task]:
-        key = values.key()
-        drawn = values.audit_seed, values.audit_confidence
-        steps = range(compute.LADDER.index(values.audit_draws) + 1)
-        return {("exact", DEFERRED): Task(compute.exact, (key,))} | {
-            (STEP, index): Task(compute.step, (key, *drawn, index)) for index in steps
-        }
+        return audit_work(values)
 
     def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
         return (STEP, 0) not in results  # the bound moves from there on
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         self.values = values
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        steps = steps_of(results)
-        if steps:
-            self.show_steps(steps, exact_of(results))
-        elif (STEP, 0) in results:  # the method refused
-            self.clear()
-
-    def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
-        steps = steps_of(results)
-        return self.describe(steps, values, exact_of(results)) if steps else ""
-
-    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        """Show steps."""
-        raise NotImplementedError
-
-    def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
-        """Return the results of steps in words."""
-        raise NotImplementedError
 
 
 class ClaimsCard(AuditCard):
@@ -198,7 +183,7 @@ class ClaimsCard(AuditCard):
         )
         self.figure.choose(chosen, AUDITED[chosen.method].title)
 
-    def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
+    def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
         return text.claims_readout(compute.claims())
 
     def clear(self) -> None:
@@ -217,34 +202,67 @@ class OutputCard(AuditCard):
     name, title, caption = "output", "Outputs with D and with D′", text.CAPTIONS["output"]
     wide = True
 
-    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        entry = AUDITED[self.values.audit_method]
-        step, labels, axis, known = text.picture_labels(entry, steps[-1], exact)
-        limits = compute.allowed(step, known, self.values.audit_epsilon, entry.delta, self.values.audit_confidence)
-        self.figure.show_step(step["picture"], limits, labels, axis, known)
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        steps, entry = steps_of(results), AUDITED[self.values.audit_method]
+        if steps:
+            step, labels, axis, known = text.picture_labels(entry, steps[-1], exact_of(results))
+            limits = compute.allowed(step, known, self.values.audit_epsilon, entry.delta, self.values.audit_confidence)
+            self.figure.show_step(step["picture"], limits, labels, axis, known)
+        elif (STEP, 0) in results:  # the method refused
+            self.clear()
 
-    def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
-        shown, labels, axis, _known = text.picture_labels(AUDITED[values.audit_method], steps[-1], exact)
+    def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
+        steps = steps_of(results)
+        if not steps:
+            return ""
+        shown, labels, axis, _known = text.picture_labels(AUDITED[values.audit_method], steps[-1], exact_of(results))
         return text.output_readout(shown, labels, axis)
 
 
-class BoundCard(AuditCard):
-    """The bounds of all steps, beside the claim and what is known exactly."""
+class BoundCard(CurvesCard[AuditValues, NoFacts]):
+    """The bounds of all steps, beside the claim and the exact ε."""
 
-    draw = bound_figure
+    plot_name, x_column = "audit-bound", "draws"
+    x = Axis("samples from each table (log scale)", log=True, ticks=(100, 1_000, 10_000, 100_000))
+    y, xlim = Axis("ε"), (0.8 * compute.LADDER[0], 1.25 * compute.LADDER[-1])
+    styles: ClassVar[Mapping[str, Style]] = {
+        "bounds": Style("Lower bound", BLUE, "circle"),
+        "ceiling": Style("Highest possible bound", REFERENCE, "dot", "dotted"),
+    }
+    levels: ClassVar[Mapping[str, Style]] = {
+        "claim": Style("Claim", GREEN, "dot"),
+        "exact": Style("Exact", EXACT, "dot", "dashed"),
+    }
+    look: ClassVar[Mapping[str, Any]] = {"tip": "0.000"}
     name, title, caption = "bound", "Lower bound on ε", text.CAPTIONS["bound"]
 
-    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
-        super().prepare(values, facts, now)
-        self.show_steps(steps_of(now), exact_of(now))
+    def work(self, values: AuditValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        return audit_work(values)
 
-    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        values, delta = self.values, AUDITED[self.values.audit_method].delta
-        claimed = values.audit_epsilon, delta, values.audit_confidence
-        show_bounds(self.figure, steps, *claimed, exact.get("epsilon"))
+    def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
+        return (STEP, 0) not in results
 
-    def describe(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
-        return text.bound_readout(steps, values, exact)
+    def at(self, values: AuditValues) -> None:
+        return None
+
+    def level_values(self, values: AuditValues, facts: NoFacts, results: Results) -> Mapping[str, float]:
+        exact = exact_of(results).get("epsilon", math.inf)
+        return {"claim": values.audit_epsilon} | ({"exact": exact} if exact <= MOST_SHOWN else {})
+
+    def series(self, results: Results) -> Mapping[str, Mapping[float, np.ndarray]]:
+        values, exact = self._values, exact_of(results)
+        limits = values.audit_confidence, AUDITED[values.audit_method].delta
+        most = {draws: compute.ceiling(draws, *limits) for draws in compute.LADDER}
+        # far beyond a claim that holds there is nothing to see
+        seen = 1.5 * values.audit_epsilon if exact.get("passed") else math.inf
+        return {
+            "bounds": {step["draws"]: np.array([step["lower"]]) for step in steps_of(results)},
+            "ceiling": {draws: np.array([bound]) for draws, bound in most.items() if bound <= seen},
+        }
+
+    def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
+        steps = steps_of(results)
+        return text.bound_readout(steps, values, exact_of(results)) if steps else ""
 
 
 class RecordEditor(JSComponent):

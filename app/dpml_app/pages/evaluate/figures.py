@@ -144,14 +144,7 @@ class PeopleFigure(Figure):
 # ---- Cards ---------------------------------------------------------------------------------------------------------
 
 
-class AnswerCard(Card[EvaluateValues, BinaryFacts]):
-    """A card that shows what is answered at once."""
-
-    def work(self, values: EvaluateValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        return answered(values)
-
-
-class RocCard(AnswerCard):
+class RocCard(Card[EvaluateValues, BinaryFacts]):
     """The curves, and thirty people for each; the browser draws the private curve."""
 
     name, title, caption = "roc", "ROC curve and attack", text.CAPTIONS["roc"]
@@ -163,6 +156,9 @@ class RocCard(AnswerCard):
         self.noise = empty_source("evaluate-noise", "unit")
         self.now = empty_source("evaluate-now", "serial", "sensitivity", "lowered")
         self.grid = ColumnDataSource({"fpr": GRID}, name="evaluate-grid")
+
+    def work(self, values: EvaluateValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        return answered(values)
 
     def prepare(self, values: EvaluateValues, facts: BinaryFacts, now: Results) -> None:
         """Send the browser what it draws curves from, and show the attack."""

@@ -9,14 +9,7 @@ import numpy as np
 from dpml.evaluation import attack_bound, best_attack_success
 from dpml_app.drawing.styles import EXACT, REFERENCE, Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep, level
-from dpml_app.pages.evaluate.compute import (
-    EvaluateSettings,
-    EvaluateValues,
-    errors,
-    exact_attack,
-    labels,
-    victims,
-)
+from dpml_app.pages.evaluate.compute import EvaluateSettings, EvaluateValues, errors, exact_attack, labels, victims
 from dpml_app.settings import EPSILONS
 
 

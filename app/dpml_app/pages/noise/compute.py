@@ -325,18 +325,18 @@ def _gaussian_size(epsilon: float, delta: float) -> float:
     return Gaussian(epsilon, delta).mean_size
 
 
-def rival_sizes(sensitivity: int, delta: float, touched: int) -> dict[str, Floats]:
-    """Return the mean size of one number's noise, by mechanism and over `EPSILONS`.
+def rival_sizes(sensitivity: int, delta: float, touched: int) -> dict[str, dict[float, Floats]]:
+    """Return the mean size of one number's noise, by mechanism and ε; each is an array of one.
 
     One person moves `touched` numbers by `sensitivity` each.
     """
-    by_name = {
-        name: np.array([model(name, e, sensitivity, delta, 1 / 6, touched).mean_size for e in EPSILONS])
-        for name in RIVALS
-        if name != "gaussian"
-    }
-    unit = np.array([_gaussian_size(e, delta) for e in EPSILONS])
-    return {**by_name, "gaussian": unit * sensitivity * math.sqrt(touched)}
+
+    def size(name: str, epsilon: float) -> float:
+        if name == "gaussian":
+            return _gaussian_size(epsilon, delta) * sensitivity * math.sqrt(touched)
+        return model(name, epsilon, sensitivity, delta, 1 / 6, touched).mean_size
+
+    return {name: {epsilon: np.array([size(name, epsilon)]) for epsilon in EPSILONS} for name in RIVALS}
 
 
 def actual_epsilon(scale: Any, beta: Any) -> Any:
@@ -353,13 +353,12 @@ def actual_epsilon(scale: Any, beta: Any) -> Any:
     return 2 * np.arcsinh(np.sqrt(np.maximum(*at)))
 
 
-def calibrations(share: float, values: Sequence[float] = EPSILONS) -> dict[str, tuple[Floats, Floats]]:
-    """Return the scale and the actual ε of each Cauchy calibration at each value of ε."""
-    epsilons, by_name = np.array(values), {}
-    for name in (each.key for each in of_family("noise", "cauchy")):
-        scale = np.array([cauchy_scale(e, share * e, name) for e in values])
-        by_name[name] = scale, actual_epsilon(scale, share * epsilons)
-    return by_name
+def calibrations(share: float, values: Sequence[float] = EPSILONS) -> dict[str, dict[float, Floats]]:
+    """Return the actual ε of each Cauchy calibration at each value of ε, as an array of one."""
+    return {
+        name: {e: np.array([actual_epsilon(cauchy_scale(e, share * e, name), share * e)]) for e in values}
+        for name in (each.key for each in of_family("noise", "cauchy"))
+    }
 
 
 # ---- sensitivity of the points ------------------------------------------------------------------------------------

@@ -31,15 +31,13 @@ from dpml_app.drawing.styles import (
     OVERLAY,
     REFERENCE,
     VERMILION,
-    YELLOW,
     Style,
     style_of,
     styles_of,
 )
 from dpml_app.pages.noise.compute import LOWER, RIVALS, UPPER, Pair, Smooth, heights
-from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import number
-from dpml_app.views.frame import AXES, Axis, framed, line
+from dpml_app.views.frame import Axis, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
 
 RIVAL_STYLES = {name: style_of(name, "noise") for name in RIVALS}
@@ -129,39 +127,6 @@ class CountFigure(Figure):
             "release": pair.releases,
             "ratio": np.exp(pair.log_ratios),
         }
-
-
-def curves_figure(
-    name: str, styles: Mapping[str, Style], label: str, powers: tuple[int, int], best: str = "", diagonal: bool = False
-) -> ViewFigure:
-    """Return the figure of curves over ε, with a marker and rings at the chosen ε."""
-    ticks = tuple(10.0**k for k in range(powers[0], powers[1] + 1))
-    ends = (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15)
-    names = ("x", "y", "label")
-
-    def view(tables: Mapping[str, Table]) -> hv.Overlay:
-        layers = []
-        if best:
-            layers.append(line(tables, "best", ("x", "y"), Style(best, YELLOW, "dot"), line_width=11, line_alpha=0.75))
-        layers += [line(tables, key, names, style, tools=["hover"]) for key, style in styles.items()]
-        if diagonal:
-            layers.append(hv.Curve((ends, ends)).opts(color=REFERENCE, line_width=2, line_dash="dotted"))
-        ring: dict[str, Any] = {"size": 13, "fill_alpha": 0, "line_color": HERE, "line_width": 3}
-        layers.append(hv.Scatter(tables["here"], "x", "y", group="here").opts(**ring))
-        y = Axis(label, log=True, ticks=ticks)
-        return framed(layers, AXES["epsilon"], y, xlim=ends, ylim=(ticks[0], 1.5 * ticks[-1]))
-
-    columns = {**dict.fromkeys(styles, names), "here": ("x", "y"), **({"best": ("x", "y")} if best else {})}
-    tips = [("", "@label"), ("value", "@y{0.000 a}")]
-    return ViewFigure(name, view, columns, tips, marker={"line_width": 2})
-
-
-def curves_tables(curves: Mapping[str, np.ndarray], styles: Mapping[str, Style], epsilon: float) -> dict[str, Table]:
-    """Return the tables of curves, and where they are at the chosen ε."""
-    tables = {key: {"x": EPSILONS, "y": y, "label": [styles[key].label] * len(EPSILONS)} for key, y in curves.items()}
-    here = [float(curve[EPSILONS.index(epsilon)]) for curve in curves.values()]
-    best = np.min(list(curves.values()), axis=0)
-    return {**tables, "here": {"x": [epsilon] * len(here), "y": here}, "best": {"x": EPSILONS, "y": best}}
 
 
 TERMS, LEVEL = ("k", "sensitivity", "term"), ("x", "y", "value")

@@ -17,8 +17,10 @@ def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Swe
     s, values, share = settings, EPSILONS, BETA_SHARES[settings.noise_beta]
     laplace = style_of("laplace", "noise")
     if card == "calibrations":
-        costs = compute.calibrations(share, values)
-        lines = [Line(style_of(name, "noise"), cost.tolist()) for name, (_, cost) in costs.items()]
+        lines = [
+            Line(style_of(name, "noise"), [float(cost) for (cost,) in costs.values()])
+            for name, costs in compute.calibrations(share, values).items()
+        ]
         lines.append(Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), values))
         return Sweep("Actual ε", "claimed ε", values, s.noise_epsilon, lines, percent=False)
     if card == "smooth":

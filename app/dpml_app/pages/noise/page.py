@@ -1,7 +1,6 @@
 """The page Noise: the noise of each mechanism, and its size. The server answers every change at once."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +9,11 @@ import panel_material_ui as pmui
 
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import IMMEDIATE, WHOLE, Card, ResultKey, Results, figure_pane, line
+from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.styles import Style
+from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.jobs import Task
 from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.noise import compute, text
@@ -28,21 +28,16 @@ from dpml_app.pages.noise.compute import (
     has_scale,
     points_of,
 )
-from dpml_app.pages.noise.figures import (
-    CALIBRATION_STYLES,
-    RIVAL_STYLES,
-    CountFigure,
-    SmoothFigures,
-    curves_figure,
-    curves_tables,
-)
+from dpml_app.pages.noise.figures import CALIBRATION_STYLES, RIVAL_STYLES, CountFigure, SmoothFigures
 from dpml_app.pages.noise.lesson import FIGURES, lesson_plot
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import risk
+from dpml_app.views.frame import Axis
 
+CLAIMED_STYLE = Style("Claimed ε", REFERENCE, "dot", "dotted")
+CLAIMED = {epsilon: np.array([epsilon]) for epsilon in EPSILONS}
 # the settings of a mechanism
 MECHANISM = frozenset({"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"})
-Curves = Mapping[str, np.ndarray]
 
 
 class NoiseControls(Controls):
@@ -129,29 +124,33 @@ class CountCard(MechanismCard):
         return text.count_readout(values, results["pair", IMMEDIATE])
 
 
-class SizesCard(Card[NoiseValues, NoFacts]):
-    """Curves over ε, of each method one in each figure."""
+class ExactCurvesCard(CurvesCard[NoiseValues, NoFacts]):
+    """Exact curves over ε, which the server answers at once."""
 
-    styles: ClassVar[Mapping[str, Style]]
+    look: ClassVar[Mapping[str, Any]] = {"tip": "0.000 a"}
+
+    def at(self, values: NoiseValues) -> float:
+        return values.noise_epsilon
+
+    def series(self, results: Results) -> Mapping[str, Mapping[float, np.ndarray]]:
+        found: Mapping[str, Mapping[float, np.ndarray]] = results["curves", IMMEDIATE]
+        return found
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        for i, f in enumerate(self.figures):
-            curves = {name: np.atleast_2d(each)[i] for name, each in now["curves", IMMEDIATE].items()}
-            f.show(curves_tables(curves, self.styles, values.noise_epsilon))
-            f.mark(values.noise_epsilon)
+        super().prepare(values, facts, now)
+        self.show(now, {})
 
-    def at_chosen(self, values: NoiseValues, results: Results) -> dict[str, list[float]]:
-        """Return the values of each curve at the chosen ε."""
-        place = EPSILONS.index(values.noise_epsilon)
-        return {name: np.atleast_2d(each)[:, place].tolist() for name, each in results["curves", IMMEDIATE].items()}
+    def chosen(self, results: Results) -> dict[str, float]:
+        """Return the value of each curve at the chosen ε."""
+        return {name: float(curve[self._values.noise_epsilon][0]) for name, curve in self.series(results).items()}
 
 
-class RivalsCard(SizesCard):
+class RivalsCard(ExactCurvesCard):
     """The mean size of each mechanism's noise against ε."""
 
-    draw = partial(curves_figure, "noise-rivals", RIVAL_STYLES, "mean size (log scale)", (-4, 6), "Smallest")
+    plot_name, styles, ylim = "noise-rivals", RIVAL_STYLES, (1e-4, 1.5e6)
+    y = Axis("mean size (log scale)", log=True, ticks=tuple(10.0**k for k in range(-4, 7, 2)))
     name, title, caption = "rivals", "Noise size by mechanism", text.CAPTIONS["rivals"]
-    styles = RIVAL_STYLES
     controls = ("noise_touched",)
     depends = frozenset({"noise_epsilon", "noise_sensitivity", "noise_delta", *controls})
 
@@ -160,31 +159,25 @@ class RivalsCard(SizesCard):
         return {("curves", IMMEDIATE): Task(compute.rival_sizes, key)}
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
-        return text.rivals_readout(values, {name: size for name, (size,) in self.at_chosen(values, results).items()})
+        return text.rivals_readout(values, self.chosen(results))
 
 
-class CalibrationsCard(SizesCard):
-    """The scale of each calibration of Cauchy noise, and its actual ε, against ε."""
+class CalibrationsCard(ExactCurvesCard):
+    """The actual ε of each calibration of Cauchy noise against its claim."""
 
+    plot_name, styles, ylim = "noise-costs", {**CALIBRATION_STYLES, "claimed": CLAIMED_STYLE}, (1e-3, 30.0)
+    y = Axis("actual ε (log scale)", log=True, ticks=(0.001, 0.01, 0.1, 1, 10))
     name, title, caption = "calibrations", "Three calibrations of Cauchy noise", text.CAPTIONS["calibrations"]
-    styles, wide = CALIBRATION_STYLES, True
     depends = frozenset({"noise_epsilon", "noise_beta"})
-
-    def __init__(self) -> None:
-        scale, cost = "Cauchy scale per unit of S (log scale)", "actual ε (log scale)"
-        super().__init__(
-            curves_figure("noise-scales", CALIBRATION_STYLES, scale, (-3, 3)),
-            curves_figure("noise-costs", CALIBRATION_STYLES, cost, (-3, 2), diagonal=True),
-        )
-
-    def content(self) -> list[Any]:
-        return [line(*map(figure_pane, self.plots), least=480)]
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         return {("curves", IMMEDIATE): Task(compute.calibrations, (BETA_SHARES[values.noise_beta],))}
 
+    def series(self, results: Results) -> Mapping[str, Mapping[float, np.ndarray]]:
+        return {**super().series(results), "claimed": CLAIMED}
+
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
-        return text.calibrations_readout(values, self.at_chosen(values, results))
+        return text.calibrations_readout(values, super().chosen(results))
 
 
 class SmoothCard(Card[NoiseValues, NoFacts]):

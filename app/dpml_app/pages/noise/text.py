@@ -1,12 +1,13 @@
 """Texts and numbers of the page Noise."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from dpml_app.pages.noise.compute import DROPS, NoiseValues, Pair, Smooth
+from dpml.mechanisms import cauchy_scale
+from dpml_app.pages.noise.compute import BETA_SHARES, DROPS, NoiseValues, Pair, Smooth
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, RIVAL_STYLES
-from dpml_app.text.phrases import number
+from dpml_app.text.phrases import listed, number
 
 CAPTIONS = {
     "count": (
@@ -23,8 +24,8 @@ CAPTIONS = {
         "private."
     ),
     "calibrations": (
-        "Left: Cauchy scale per unit of smooth sensitivity. Right: actual ε against claimed ε. A line above the grey "
-        "diagonal violates its claim. A line far below it adds more noise than needed."
+        "Actual ε of Cauchy noise against its claim. A line above the dotted one violates its claim. A line far below "
+        "it adds more noise than needed."
     ),
 }
 
@@ -67,7 +68,7 @@ def rivals_readout(values: NoiseValues, sizes: Mapping[str, float]) -> str:
     """Rank the mechanisms by the mean size of their noise at the chosen ε."""
     ranked = sorted((size, name) for name, size in sizes.items())
     (least, best), (second, _) = ranked[:2]
-    listed = ", ".join(f"{RIVAL_STYLES[name].label} {number(size)}" for size, name in ranked)
+    every = ", ".join(f"{RIVAL_STYLES[name].label} {number(size)}" for size, name in ranked)
     notes = {
         "geometric": " It needs whole numbers.",
         "gaussian": f" Unlike the others, it may fail with probability δ = {values.noise_delta:g}.",
@@ -75,23 +76,25 @@ def rivals_readout(values: NoiseValues, sizes: Mapping[str, float]) -> str:
     return (
         f"At ε = {values.noise_epsilon:g} and k = {values.noise_touched}, the smallest noise is "
         f"<b>{RIVAL_STYLES[best].label}</b>, {percent(1 - least / second)} smaller than the next.{notes.get(best, '')} "
-        f"Mean size: {listed}."
+        f"Mean size: {every}."
     )
 
 
-def calibrations_readout(values: NoiseValues, calibrations: Mapping[str, Sequence[float]]) -> str:
+def calibrations_readout(values: NoiseValues, costs: Mapping[str, float]) -> str:
     """Return the scale and the actual ε of each calibration at the chosen ε."""
-    epsilon = values.noise_epsilon
+    epsilon, beta = values.noise_epsilon, BETA_SHARES[values.noise_beta] * values.noise_epsilon
+    costs = {name: costs[name] for name in CALIBRATION_STYLES}
+    names = {name: style.label.split(",")[0] for name, style in CALIBRATION_STYLES.items()}
+    scales = {name: cauchy_scale(epsilon, beta, name) for name in names}
     parts = [
-        f"{CALIBRATION_STYLES[name].label.split(',')[0]}: scale <b>{number(scale)}</b>, actual ε <b>{number(cost)}</b>"
-        for name, (scale, cost) in calibrations.items()
+        f"{names[name]}: scale <b>{number(scales[name])}</b>, actual ε <b>{number(cost)}</b>"
+        for name, cost in costs.items()
     ]
-    broken = [name for name, (_, cost) in calibrations.items() if cost > epsilon * (1 + 1e-9)]
     text = f"At claimed ε = {epsilon:g} and β = {values.noise_beta} of ε. " + ". ".join(parts) + "."
+    broken = [names[name] for name, cost in costs.items() if cost > epsilon * (1 + 1e-9)]
     if broken:
-        labels = " and ".join(CALIBRATION_STYLES[name].label.split(",")[0] for name in broken)
-        return text + f" <b>Claim violated</b> at this β: {labels}. Zafarani and Clifton allow at most 1/6."
-    waste = calibrations["theorem-2"][0] / calibrations["exact"][0]
+        return text + f" <b>Claim violated</b> at this β: {listed(broken)}. Zafarani and Clifton allow at most 1/6."
+    waste = scales["theorem-2"] / scales["exact"]
     return text + f" For the same guarantee, 6/ε adds {number(waste)} times as much noise as the exact calibration."
 
 

@@ -22,6 +22,7 @@ from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, 
 from dpml.publishing.importance import public_reg_lambda
 from dpml.registry import method, of_family
 from dpml.schema import Schema, Taxonomy
+from dpml.studies import raw_table
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.publishing import LEARNERS, TwoTables, one_hot, split_by_sex, with_levels
 from dpml_app.data.facts import CARDS, DatasetFacts, FirstFacts
@@ -143,17 +144,12 @@ class Tables:
 def tables(name: str) -> Tables:
     """Return the raw tables of a data set, kept once made."""
     data = dataset(name)
-    schema = data.frame_schema
-    if schema is None:
+    if data.frame_schema is None:
         raise InvalidData(f"{name} is text: it has {data.schema.n_features:,} words and no columns")
-    if name in TAXONOMIES:
-        schema = with_levels(schema, name)
-    label = data.card["label"]["name"]
-    parts = []
-    for split in ("train", "test"):
-        part = data.frame.loc[split].reset_index(drop=True)
-        parts += [part.drop(columns=label), part[label].to_numpy()]
-    return Tables(schema, *parts)
+    schema, train, test = raw_table(data)
+    classes = np.asarray(schema.classes, dtype=object)
+    schema = with_levels(schema, name) if name in TAXONOMIES else schema
+    return Tables(schema, train, classes[data.y_train], test, classes[data.y_test])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

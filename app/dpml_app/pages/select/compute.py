@@ -16,7 +16,7 @@ from dpml.tuning import BestSelector
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.drawing.styles import styles_of
 from dpml_app.jobs import kept
-from dpml_app.settings import DatasetValues, MultiSelect, Shared, choice, declared_by, number
+from dpml_app.settings import DatasetValues, MultiSelect, Shared, choice, declared_by
 
 # the scores that the first plots compare
 KINDS = ("mutual_information", "count")
@@ -40,7 +40,6 @@ class SelectValues(DatasetValues):
     draws: int
     select_calibration: str = choice("range", CALIBRATIONS, "Score weights")
     select_order: str = choice("count", ORDERS, "Rank features by")
-    select_draw: int = number(0, (0, 2**31 - 1), "Resample set")
     select_methods: tuple[str, ...] = choice(
         ["mask-count", "mask-mi", "exact"], SELECTORS, "Selection methods", MultiSelect
     )
@@ -88,11 +87,11 @@ def inclusion(name: str, kind: str, calibration: str, relation: str, epsilon: fl
 
 
 def one_set(
-    name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int, seed: int, draw: int
+    name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int, seed: int
 ) -> NDArray[np.bool_]:
     """Return one sample of selected features."""
     weight = _weight(name, kind, calibration, relation, epsilon, n_features)
-    return sample_masks(weight * _scores(name, kind), n_features, 1, rng=np.random.default_rng([seed, draw]))[0]
+    return sample_masks(weight * _scores(name, kind), n_features, 1, rng=np.random.default_rng(seed))[0]
 
 
 def coins(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:

@@ -11,17 +11,7 @@ from bokeh.transform import factor_cmap, factor_mark
 from numpy.typing import NDArray
 
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.drawing.figure import (
-    Figure,
-    across,
-    empty_source,
-    fill,
-    fix_ticks,
-    hover,
-    label,
-    new_figure,
-    write,
-)
+from dpml_app.drawing.figure import Figure, across, empty_source, fill, fix_ticks, hover, label, new_figure, write
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, OVERLAY, REFERENCE, VERMILION, style_of
 from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, places, shown_ranks

@@ -12,14 +12,13 @@ import panel_material_ui as pmui
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import FAR, CurvesCard
 from dpml_app.core.page import CardPage
-from dpml_app.core.widgets import COLUMNS, DIE, WIDE, Controls
+from dpml_app.core.widgets import COLUMNS, Controls
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import expected_best
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.jobs import Task
-from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.select import compute, text
 from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, SelectSettings, SelectValues, places
 from dpml_app.pages.select.figures import (
@@ -47,14 +46,8 @@ class SelectControls(Controls):
 
     def in_cards(self) -> None:
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
-        again = make_widget(pmui.Button, label="Resample set", icon=DIE, variant="outlined", **WIDE)
-        again.on_click(self._resample)
-        self.widgets["select_draw"] = again
         self.add("select_calibration", pmui.RadioBoxGroup)
         self.add("select_methods", sx=COLUMNS)
-
-    def _resample(self, _event: Any) -> None:
-        self.settings.select_draw = (self.settings.select_draw + 1) % 2**31
 
 
 class ChosenCard(Card[SelectValues, BinaryFacts]):
@@ -62,12 +55,12 @@ class ChosenCard(Card[SelectValues, BinaryFacts]):
 
     draw = ChosenFigure
     name, title, caption = "chosen", "Selection probabilities", text.CAPTIONS["chosen"]
-    controls = ("select_order", "select_draw")
+    controls = ("select_order",)
 
     def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         name, order, key = values.dataset, values.select_order, values.selection_key()
         setting = values.select_calibration, *key
-        sample = Task(compute.one_set, (name, order, *setting, values.seed, values.select_draw))
+        sample = Task(compute.one_set, (name, order, *setting, values.seed))
         return {(kind, IMMEDIATE): Task(compute.inclusion, (name, kind, *setting)) for kind in KINDS} | {
             ("set", IMMEDIATE): sample,
             ("cost", IMMEDIATE): Task(compute.actual_epsilon, (name, order, *setting)),
