@@ -4,8 +4,8 @@ python benchmarks/accuracy_monotone.py [--draws 10] [--epsilons 0.1 0.5 ...] [--
 
 Draws of one number have a common seed at every ε. At each ε the mean is compared with the best one at a smaller ε. A
 fall is printed with two standard errors: that of the draws alone, by their differences, and the one that adds the
-choice of test records. The sets are those of `auto_sets.py`, which need the real files (DPML_DATA), and the census that
-the library generates. With `--results` the rows of these sets replace those in results/ after each set.
+choice of test records. The sets are those of `auto_sets.py`, which need the real files (DPML_DATA), and four of the
+library. With `--results` the rows of these sets replace those in results/ after each set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpml.datasets import load
 from dpml.exceptions import FactWarning
 from dpml.studies import raw_table
 
-GENERATED = ("census",)
+LOADED = ("census", "toy", "seeds", "glass")
 EPSILONS = [0.03, 0.05, 0.09, 0.15, 0.25, 0.42, 0.71, 1.2, 2.0, 3.5, 5.9, 10.0]
 LARGEST_ERROR = 2.0
 # the least fall that counts: in percentage points, and in nats
@@ -31,8 +31,8 @@ LEAST = {"accuracy": 0.3, "log score": 0.0}
 
 
 def set_of(name: str) -> JudgedSet:
-    """Return a real or a generated set."""
-    if name not in GENERATED:
+    """Return a set of `auto_sets.py`, or a data set of the library as a raw table."""
+    if name not in LOADED:
         return judged_set(name)
     data = load(name)
     schema, train, test = raw_table(data)
@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--epsilons", type=float, nargs="+", default=EPSILONS)
-    parser.add_argument("--sets", nargs="+", default=[*GENERATED, *SETS], choices=[*GENERATED, *SETS])
+    parser.add_argument("--sets", nargs="+", default=[*LOADED, *SETS], choices=[*LOADED, *SETS])
     parser.add_argument("--results", action="store_true", help="write the rows of these sets to results/")
     args = parser.parse_args()
     warnings.simplefilter("ignore", FactWarning)
@@ -88,7 +88,8 @@ def main() -> None:
         found = [scores(data, epsilon, args.draws) for epsilon in args.epsilons]
         for measure, least in LEAST.items():
             table = compared([each[measure] for each in found], args.epsilons)
-            print(f"\n{name}, {measure}: " + " ".join(f"{mean:.4g}" for mean in table["mean"]))
+            cells = (f"{row.mean:.4g} ({row.standard_error:.2g})" for row in table.itertuples())
+            print(f"\n{name}, {measure}: " + " ".join(cells))
             for error in ("fall_error", "fall_error_with_test"):
                 falls = table[(table["fall"] > LARGEST_ERROR * table[error]) & (table["fall"] > least)]
                 print(f"  falls of more than {least:g} and {LARGEST_ERROR:g} {error}s: {len(falls)}", flush=True)
