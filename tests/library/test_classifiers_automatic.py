@@ -467,7 +467,7 @@ def test_counts_have_more_groups_under_less_noise():
 def test_many_attributes_have_weights_early_and_few_groups():
     def chosen(records, n_numbers=MANY_ATTRIBUTES):
         schema = numbers(n_numbers, 6)
-        plan = default_plan(schema, records / (1 - SHARED_BINS_SHARE) / 1000)
+        plan = default_plan(schema, 1.0, records / (1 - SHARED_BINS_SHARE))
         return plan.addition, replace(Layout.from_schema(schema), most_weights=plan.most_weights).sizes[0]
 
     pairs = ENOUGH_FOR_CLASSES * 15
@@ -479,8 +479,8 @@ def test_many_attributes_have_weights_early_and_few_groups():
 
 
 def test_weights_of_two_classes_limit_shared_bins():
-    def most(n_lower, n_numbers=5):
-        plan = default_plan(numbers(n_numbers, n_lower=n_lower), 1.0)
+    def most(n_lower, epsilon=1.0):
+        plan = default_plan(numbers(5, n_lower=n_lower), epsilon)
         assert plan.addition == "weights"
         return plan.least_numbers, plan.most_weights
 
@@ -488,7 +488,10 @@ def test_weights_of_two_classes_limit_shared_bins():
     assert most(3000) == (5, pytest.approx(known / RECORDS_PER_WEIGHT))
     # never coarser than public bins of eight groups
     assert most(800) == (5, 35)
-    assert most(8000) == (1, math.inf)
+    # of a larger ε, the sample limits them
+    assert most(3000, 2.0) == (5, pytest.approx(3000 / RECORDS_PER_WEIGHT))
+    assert most(16_000) == (1, math.inf)
+    assert default_plan(numbers(MANY_ATTRIBUTES, 6), 9.0).most_weights == pytest.approx(2000 / RECORDS_PER_WEIGHT)
 
 
 def test_public_bins_of_two_classes_get_six_groups_under_noise():
@@ -554,14 +557,16 @@ def test_numbers_of_one_domain_share_a_histogram():
     odd = Feature("odd", "numeric", lower=0, upper=9)
     five = Layout.from_schema(numbers(5))
     six = Layout.from_schema(Schema((*five.schema.features, odd), n_lower=1000))
-    assert default_histograms(five, 5 * worth, 1.0) == (FEWEST_CELLS, 1)
-    # one of five numbers counts five values of a record
+    # one of five numbers counts five values of a record, and has cells of its own once these are as many
     assert default_histograms(five, 4 * worth, 1.0) == (4 * FEWEST_CELLS, 5)
+    assert default_histograms(five, 19 * worth, 1.0) == (4 * FEWEST_CELLS, 5)
+    assert default_histograms(five, 20 * worth, 1.0) == (4 * FEWEST_CELLS, 1)
     assert default_histograms(five, worth, 1.0) == (FEWEST_CELLS, 5)
     assert default_histograms(five, worth - 1, 1.0) == (0, 1)
     assert default_histograms(five, 2 * worth, 1.0, "replace-one") == (FEWEST_CELLS, 5)
     # a domain of its own is left out, and adds no noise
     assert default_histograms(six, worth, 1.0) == (FEWEST_CELLS, 5)
+    assert default_histograms(six, 6 * worth, 1.0) == (FEWEST_CELLS, 1)
     assert six.counted(5) == ((0, 1, 2, 3, 4),)
     assert len(six.counted(1)) == 6
     # few numbers of many classes have bins of equal width

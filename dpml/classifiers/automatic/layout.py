@@ -323,19 +323,18 @@ def default_histograms(
 
     Each number has a histogram of its own if that is worth its ε. Otherwise numbers that state the same domain share
     one. One of k numbers counts k values of a record, beside the same noise. Domains of few numbers are left out if
-    others' histograms are worth it without them, because each number that is counted adds to the noise.
+    others' histograms are worth it without them, because each number that is counted adds to the noise. Where all
+    numbers share a domain with another, shared histograms of more cells go before coarser ones of their own.
     """
-    n_cells = default_n_cells(n_records, len(layout.numbers), epsilon, relation)
-    if n_cells:
-        return n_cells, 1
+    own = default_n_cells(n_records, len(layout.numbers), epsilon, relation)
     if layout.schema.n_classes > MOST_CLASSES and len(layout.attributes) < MANY_ATTRIBUTES:
-        return 0, 1
+        return own, 1
     for least in sorted({len(numbers) for numbers in layout.domains} - {1}):
         counted = sum(len(numbers) for numbers in layout.domains if len(numbers) >= least)
         n_cells = default_n_cells(least * n_records, counted, epsilon, relation)
-        if n_cells:
+        if n_cells > own and (not own or counted == len(layout.numbers)):
             return n_cells, least
-    return 0, 1
+    return own, 1
 
 
 def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:

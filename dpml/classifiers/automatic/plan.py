@@ -44,7 +44,8 @@ ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
 # the least records of more classes in a cell of the grid, and times ε for each weight of the coarsest bins
 CELL_RECORDS = 10
 # records times ε for each weight of more than two classes, of public bins, or of numbers that share a histogram: with
-# fewer, numbers get coarser bins
+# fewer, numbers get coarser bins. A larger ε than 1, or 2 for more than two classes, does not count: the sample limits
+# the weights then
 RECORDS_PER_WEIGHT = 30
 
 
@@ -233,7 +234,7 @@ def default_plan(
             pulled = max(grid_share, min(trust, 0.5))
             addition, reg_factor = "weights", max((1 - SMALL_SHARE) / (1 - pulled), 1.0)
             if least_numbers > 1 or not n_cells:
-                most_weights = max(known / RECORDS_PER_WEIGHT, weights)
+                most_weights = max(min(known, n) / RECORDS_PER_WEIGHT, weights)
     elif C > 2:
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
         many = len(layout.attributes) >= MANY_ATTRIBUTES
@@ -241,7 +242,8 @@ def default_plan(
         enough = max(FEW_RECORDS, ENOUGH_FOR_CLASSES * math.comb(C, 2), CELL_RECORDS * fewest)
         if each >= ENOUGH_FOR_CLASSES or (many and known >= enough):
             # otherwise a large ε would make cells of a few records each
-            addition, cell_records, most_weights = "weights", CELL_RECORDS, known / RECORDS_PER_WEIGHT
+            addition, cell_records = "weights", CELL_RECORDS
+            most_weights = min(known, 2 * n) / RECORDS_PER_WEIGHT
         elif effective * n >= FEW_RECORDS:
             # half the scale of the noise on a count of A attributes of d groups, A/ε, is less than n/(C·d). The errors
             # of many attributes add up
