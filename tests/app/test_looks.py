@@ -1,6 +1,5 @@
 """A method looks the same on every page, and methods on one plot can be told apart without colour or by it."""
 
-import itertools
 from dataclasses import replace
 
 import holoviews as hv
@@ -37,7 +36,6 @@ from dpml_app.pages.train.compute import EVERY
 from dpml_app.pages.train.figures import AccuracyCard, LambdaCard
 from dpml_app.views.curve import curve_figure
 from dpml_app.views.frame import AXES
-from shown_together import ON_ONE_PLOT
 
 
 def curves(kind, styles=None):
@@ -159,12 +157,6 @@ def test_pages_views_and_exports_draw_a_method_alike(key):
     assert [getattr(first(others[0], Scatter), n) for n in style.dot] == [
         getattr(first(p, Scatter), n) for n in style.dot
     ]
-
-
-@pytest.mark.parametrize("name", ON_ONE_PLOT)
-def test_methods_on_one_plot_differ_in_colour_or_in_marker_and_dash(name):
-    for (a, first), (b, second) in itertools.combinations(ON_ONE_PLOT[name].items(), 2):
-        assert first.color != second.color or (first.marker != second.marker and first.dash != second.dash), (a, b)
 
 
 def test_same_methods_of_different_pages_are_the_same_style():

@@ -113,8 +113,8 @@ def selection_by_epsilon(name: str, relation: str, n_features: int, share: float
     K, result = min(T, D - T), {}
     for kind in ("count", "mutual_information"):
         scores = scores_from_counts(counts, kind)
-        unit = scores / (K * public.change_range(kind)) if K else 0 * scores
-        result[kind] = np.array([inclusion_probabilities(epsilon * share * unit, T) for epsilon in EPSILONS])
+        weights = [epsilon * share / (K * public.change_range(kind)) if K else 0.0 for epsilon in EPSILONS]
+        result[kind] = np.array([inclusion_probabilities(weight * scores, T) for weight in weights])
         result[f"best {kind}"] = np.array([expected_best(scores, p, T) for p in result[kind]])
     return result
 
