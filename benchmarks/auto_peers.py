@@ -4,24 +4,16 @@
 DP-SGD needs the extra `accounting`, MST the extra `graphical`. interpret and diffprivlib are no dependencies of this
 project (`pip install interpret-core`; diffprivlib 0.6.6 needs an environment with scikit-learn below 1.8). What is not
 installed is left out, and a line says so.
-
-python benchmarks/auto_peers.py --ship app/dpml_app/pages/train/shipped/peers.json [--sets census ...] [--draws 10]
-
-writes what the page "Which model?" shows of the peers that are installed here; the others' part of the file stays.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import json
 import logging
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -224,51 +216,3 @@ def compare(
                 cells.append(f"{accuracy.mean():5.1f} ({rows[-1]['standard_error']:.1f}) {rows[-1]['auc']:.3f}")
             print(f"{peer:34s}{name:12s}" + "  ".join(cells) + f"   {rows[-1]['seconds']:.1f} s", flush=True)
     return pd.DataFrame(rows)
-
-
-# ---- what ships with the app ----------------------------------------------------------------------------------------
-
-SHIPPED_SETS = ("census", "adult", "mushrooms", "breast_cancer")
-SHIPPED_EPSILONS = (0.1, 0.5, 1.0, 3.0)
-# of each: its name on the page, what it is made with, and the relation under which its ε is read, from its code
-SHIPPED = {
-    "DP-SGD, logistic regression": ("peer-descent", "dp-accounting", "add-remove"),
-    "interpret, private EBM": ("peer-boosting", "interpret-core", "add-remove"),
-    "diffprivlib, logistic regression": ("peer-logistic", "diffprivlib", "replace-one"),
-}
-
-
-def ship(path: Path, names: Sequence[str], draws: int, peers: Sequence[str] = tuple(SHIPPED)) -> None:
-    """Write the results of the peers that are installed into a file of the app; the others' stay."""
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["peers"] if path.is_file() else {}
-    for peer in installed(peers):
-        key, package, relation = SHIPPED[peer]
-        rows = [row for row in kept.get(key, {}).get("rows", []) if row["set"] not in names]
-        for name in names:
-            data = judged_set(name)
-            for epsilon in SHIPPED_EPSILONS if runs_on(peer, data) else ():
-                found = measured(data, PEERS[peer][2], epsilon, draws)
-                shares = {m: [round(value, 4) for value in found[m]] for m in ("accuracy", "auc")}
-                rows.append({"set": name, "epsilon": epsilon, **shares})
-                print(f"{key} {name} {epsilon:g}: {np.mean(found['accuracy']):.4f}", flush=True)
-        made = f"{package} {version(package)}"
-        facts = {"made with": made, "delta": PEERS[peer][1], "relation": relation, "draws": draws}
-        kept[key] = {**facts, "rows": rows}
-        path.parent.mkdir(exist_ok=True)
-        order = [key for key, *_ in SHIPPED.values() if key in kept]
-        text = json.dumps({"peers": {key: kept[key] for key in order}}, separators=(",", ":"))
-        path.write_text(text + "\n", encoding="utf-8")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--ship", type=Path, required=True, help="the app's file of recorded peers")
-    parser.add_argument("--sets", nargs="+", default=list(SHIPPED_SETS))
-    parser.add_argument("--draws", type=int, default=10)
-    parser.add_argument("--peers", nargs="+", default=list(SHIPPED), choices=SHIPPED)
-    args = parser.parse_args()
-    ship(args.ship, args.sets, args.draws, args.peers)
-
-
-if __name__ == "__main__":
-    main()

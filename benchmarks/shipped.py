@@ -37,13 +37,11 @@ FOLDERS = {
     "publish": publish.SHIPPED,
     "claims": claims.SHIPPED,
 }
-# of `benchmarks/auto_peers.py`
-PEERS = "peers"
 
 
 def names(part: str) -> list[str]:
     """Return the data sets of which a part ships."""
-    there = sorted(path.stem for path in FOLDERS[part].glob("*.json") if path.stem != PEERS)
+    there = sorted(path.stem for path in FOLDERS[part].glob("*.json"))
     return list(STANDARD) if part == "studies" else there
 
 

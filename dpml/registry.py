@@ -59,8 +59,8 @@ class Method:
     family : {"classifier", "selector", "publisher", "curve", "noise"}
         Family of the method.
     target : str
-        The public class or function, as ``module.name``. Empty if the library does not offer it: a model of another
-        project, whose results are recorded, or a choice without noise.
+        The public class or function, as ``module.name``. Empty if the library does not offer it: a choice without
+        noise.
     options : mapping
         Parameters of the target that define this method.
     claims : tuple of str
@@ -546,10 +546,6 @@ _add(
     "classifier", "random-trees", "Random decision trees", CLASSIFIERS + "RandomTrees",
     "random-trees", "random-trees-release", study="dpml.studies.RandomTreesStudy", table=True,
 )  # fmt: skip
-# models of other projects, whose results are recorded
-_add("classifier", "peer-descent", "DP-SGD, logistic regression")
-_add("classifier", "peer-boosting", "Private EBM (interpret)")
-_add("classifier", "peer-logistic", "Logistic regression (diffprivlib)")
 
 
 def _selector(key: str, title: str, kind: str, claim: str, group: str = "top", **options: Any) -> None:

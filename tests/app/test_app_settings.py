@@ -18,6 +18,7 @@ from dpml_app.state import Settings
 from dpml_app.text.phrases import certainty, factor, right_of_hundred, risk
 
 from dpml.datasets import NAMES, card, load
+from dpml.studies import SelectedLogisticStudy, SelectedNBStudy
 
 
 def test_every_data_set_of_two_classes_is_offered():
@@ -128,6 +129,19 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
 
 
 # ---- computation --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "logistic"])
+def test_custom_accuracy_is_of_the_librarys_study(model):
+    own = 70 if model == "naive-bayes" else 5.0
+    key = ("toy", "replace-one", 0.5, model, "mutual_information", (6, 0.4, own), compute.CUSTOM_DRAWS, 2)
+    study = {"naive-bayes": SelectedNBStudy, "logistic": SelectedLogisticStudy}[model]
+    study = study(load("toy"), "mutual_information", relation="replace-one")
+    own = {"threshold_percentile": own} if model == "naive-bayes" else {"reg_lambda": own}
+    options = {"n_features": 6, "selection_share": 0.4, "rng": np.random.default_rng(2), **own}
+    np.testing.assert_array_equal(
+        compute.custom_accuracy(*key), study(0.5, draws=compute.CUSTOM_DRAWS, **options)["accuracy"]
+    )
 
 
 def test_roc_of_one_model_does_not_depend_on_the_number_of_draws():

@@ -12,8 +12,6 @@ import pandas as pd
 import pytest
 from dpml_app.pages.mydata.text import _line, _listed
 
-from dpml.schema import Schema
-
 # as the customers of a telephone company: each extreme is one customer's
 LEAST, MOST = {"TotalCharges": 0.0, "MonthlyCharges": 18.25, "tenure": 1}, {
     "TotalCharges": 8684.8, "MonthlyCharges": 118.75, "tenure": 71,
@@ -161,16 +159,6 @@ def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_no
                 "<td>records, at least</td><td>300</td><td>confirmed</td>"):  # fmt: skip
         assert row in statement
     assert json.loads(made.files["release-1-ledger.json"][1])["status"] == "release"
-
-
-def test_marks_outlast_a_saved_schema_and_another_upload(one):
-    content = one.page._schema_text().encode()
-    assert len(Schema.from_yaml(content.decode()).unconfirmed) == 11  # that columns are left out is one fact
-    one.upload(telco().to_csv(index=False).encode(), "telco.csv")
-    one.confirm()
-    assert one.page.draft.unconfirmed == []
-    one.upload(content, "schema.yaml", one.page.schema_upload)
-    assert len(one.page.draft.unconfirmed) == 12
 
 
 def test_an_edit_of_one_cell_says_nothing_of_another(one):

@@ -12,7 +12,7 @@ from dpml_app.jobs import Pool, Task
 from dpml_app.lessons.figures import read_shipped
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.publish import compute as publish
-from dpml_app.pages.train.compute import TrainFacts, TrainValues, best_by_epsilon, map_cells, nb_facts
+from dpml_app.pages.train.compute import TrainFacts, TrainValues, map_cells, nb_facts
 from dpml_app.pages.train.figures import WITHOUT, MethodsCard
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
@@ -75,8 +75,7 @@ def test_the_best_method_card_shows_the_stored_study(name):
     shown = zip(cells["epsilon"], cells["method"], cells["mean"], strict=True)
     means = {epsilon: mean for epsilon, method, mean in shown if method == "AutoClassifier"}
     assert len(means) == 10
-    means |= {f"best at {row['epsilon']}": row["mean"] for row in best_by_epsilon(name) if row["study"] == "auto"}
-    assert means == {at: stored_runs(name, float(str(at).split()[-1])).mean() for at in means}
+    assert means == {epsilon: stored_runs(name, epsilon).mean() for epsilon in means}
 
 
 @pytest.mark.parametrize("name", each_stored)

@@ -8,7 +8,6 @@ from dpml_app.core.card import IMMEDIATE
 from dpml_app.pages.train.compute import (
     MAPPED_METHODS,
     TrainValues,
-    best_by_epsilon,
     map_cells,
     method_of,
     nb_facts,
@@ -60,7 +59,7 @@ def test_the_picture_is_the_frontier_of_the_library():
     figure, text = shown(dataset="toy", epsilon=0.5)
     found = frontier(standard_study("toy").table, rng=np.random.default_rng(0))
     assert figure.best.data["epsilon"] == found["epsilon"].tolist()
-    assert figure.best.data["method"] == [row["method"] for row in best_by_epsilon("toy")]
+    assert figure.best.data["method"] == [method_of(row) for row in found.to_dict("records")]
     # rings and dots are all that are as good, and every best cell is nothing behind
     assert len(figure.equal.data["epsilon"]) + 10 <= found["equal"].sum()
     behind = dict(zip(zip(figure.cells.data["epsilon"], figure.cells.data["method"], strict=True),
@@ -69,6 +68,7 @@ def test_the_picture_is_the_frontier_of_the_library():
     assert figure.marker.location == 0.5
     row = found[found["epsilon"] == 0.5].iloc[0]
     assert f"{100 * row['mean']:.1f}" in text
+    assert f"Equally good: {row['equal'] - 1} of {row['candidates'] - 1} other candidates" in text
 
 
 def test_what_does_not_ship_is_refused_and_says_what_does():
@@ -77,11 +77,6 @@ def test_what_does_not_ship_is_refused_and_says_what_does():
     values = TrainValues.of(settings)
     assert "add or remove one record" in BestCard().refusal(values, {})
     assert "census, adult" in BestCard().refusal(replace(values, dataset="skin"), {})
-
-
-def test_the_best_at_each_epsilon_has_a_name():
-    assert [row["epsilon"] for row in best_by_epsilon("census")][:2] == [0.01, 0.02]
-    assert {row["method"] for row in best_by_epsilon("census")} <= set(MAPPED_METHODS.values())
 
 
 def test_the_page_shows_the_map_at_once(alone):

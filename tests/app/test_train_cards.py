@@ -7,7 +7,7 @@ import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data.default_study import default_runs
 from dpml_app.pages.train.compute import EVERY, LINEAR, METHODS, Row, TrainValues, nb_facts, private, why_not
-from dpml_app.pages.train.figures import TRUE, AccuracyCard, styles
+from dpml_app.pages.train.figures import NOISY, TRUE, AccuracyCard, styles
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.text import dataset_note, headline
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -30,8 +30,6 @@ def test_what_is_not_private_is_marked_and_dashed():
     assert {name for name, style in looks.items() if style.dash == "dashed"} == marked
     assert {name for name in METHODS if not private(name, categories)} == {"published"}
     assert styles(("vaidya",), categories)["vaidya"].label.endswith("stated ε")
-    needs = {name for name, style in styles(tuple(METHODS), table, "gaussian-2").items() if "δ = 1/n²" in style.label}
-    assert needs == {"smooth", "bun-steinke"}
 
 
 def test_vaidya_is_drawn_at_what_it_pays_as_well():
@@ -70,6 +68,9 @@ def test_only_what_a_setting_touches_is_computed_again():
     before = panel.work(values_of(), facts)
     assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert touched(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
+    linear = {"train_family": "linear"}
+    before_linear = panel.work(values_of(**linear), facts)
+    assert touched(before_linear, panel.work(values_of(train_lambda=1.0, **linear), facts)) == set(NOISY)
     assert touched(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
 
 

@@ -15,7 +15,7 @@ from dpml_app.pages.train.figures import (
 )
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.state import Settings
-from train_linear import facts_of, measured, touched, values_of
+from train_linear import facts_of, measured, values_of
 
 
 def done(panel, values, facts):
@@ -33,13 +33,6 @@ def test_what_is_slow_is_not_asked_of_the_server():
         for (series, place), task in panel().work(values, facts).items():
             method = task.arguments[1]
             assert place != IMMEDIATE or not EVERY[method].anew, (panel.name, series)
-
-
-def test_only_what_a_setting_touches_is_computed_again():
-    facts, panel = facts_of("census"), AccuracyCard()
-    before = panel.work(values_of(), facts)
-    assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
-    assert touched(before, panel.work(values_of(train_lambda=1.0), facts)) == {"l1", "objective", "output"}
 
 
 def test_lambda_marks_the_public_rule():

@@ -1,11 +1,10 @@
 """What the Train page computes of linear models and of tuning: it is the library's, and it says what is not private."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from dpml_app.pages.train.compute import (
     DELTA,
+    DRAWS,
     LINEAR,
     exact_weights,
     lambda_without_noise,
@@ -14,9 +13,8 @@ from dpml_app.pages.train.compute import (
     private,
     public_lambda,
     rule_takes,
-    why_not,
 )
-from dpml_app.pages.train.figures import AccuracyCard, styles
+from dpml_app.pages.train.figures import styles
 from dpml_app.pages.train.text import fewer_draws
 from sklearn.linear_model import LogisticRegression as Plain
 from train_linear import facts_of, measured, values_of
@@ -84,12 +82,6 @@ def test_areas_under_the_curve():
     assert (found["auc"] > found["accuracy"]).all()
 
 
-def test_three_classes_are_trained_and_have_no_roc_curve():
-    facts = replace(facts_of("toy"), classes=("a", "b", "c"))
-    assert "3" in AccuracyCard().refusal(values_of(train_measure="auc"), facts)
-    assert [m for m in LINEAR if why_not(m, facts)] == []
-
-
 @pytest.mark.data
 def test_three_classes_by_every_method():
     for method in LINEAR:
@@ -102,3 +94,4 @@ def test_fewer_draws_are_said():
     assert len(measured("toy", "output", draws=200)) == 200
     assert fewer_draws(("output", "objective"), 50) == " Fewer runs, because each trains a model: 20 of Objective L2."
     assert fewer_draws(("output", "objective"), 20) == ""
+    assert f"{DRAWS} of AutoClassifier" in fewer_draws(("auto",), 50)

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.core.card import IMMEDIATE
 from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Pool
 from dpml_app.pages.train import page as train_page
@@ -120,9 +120,3 @@ def test_what_ships_is_what_the_page_computes(data_home, epsilon):
             # other versions of the linear algebra may decide a record on the edge otherwise
             difference = np.abs(np.array(one) - np.array(kept["hits"][method][place]))
             assert difference.max() <= 0.001 * kept["facts"]["n_test"], (method, place)
-
-
-def test_only_slow_methods_are_left_to_workers():
-    work = MethodsCard().work(values_of(train_begin=["auto"]), nb_facts("toy"))
-    assert {series for series, place in work if place == WORKER} == {"auto", WITHOUT + "auto"}
-    assert {place for _series, place in work} == {IMMEDIATE, WORKER}

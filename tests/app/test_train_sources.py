@@ -1,7 +1,6 @@
 """The Train page plots linear models as the library fits them, and says what it leaves out: read without a browser."""
 
 import numpy as np
-import pytest
 from dpml_app.drawing.styles import style_of
 from dpml_app.pages.train.figures import LAMBDA_STEPS
 from dpml_app.settings import SWEEP_EPSILONS
@@ -52,7 +51,7 @@ def test_linear_models_are_drawn_as_the_library_finds_them(alone):
     assert alone.model("train-lambda-marker").location == 5
     np.testing.assert_allclose(alone.array("train-lambda-l1", "reg_lambda"), sorted({*LAMBDA_STEPS, 5.0}))
     assert "Descent, needs δ = 1e-5" in alone.labels("train-accuracy")
-    assert "chosen on the test records, so not private" in alone.text
+    assert "chosen on the test records, so it is not private" in alone.text
     assert alone.alerts == []
 
 
@@ -66,10 +65,3 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
     assert "Binned counts" in labels
     assert "Smooth sensitivity" not in labels
     assert "Not private at any ε: Vaidya et al., Algorithm 1 (Zafarani and Clifton)." in alone.text
-
-
-@pytest.mark.data
-def test_three_classes_have_no_roc_curve(alone, data_home):
-    query = "&train_family=linear&dataset=seeds&train_measure=auc&train_begin=none"
-    alone.enter("train", query + QUICK, only=["accuracy"])
-    assert "AUC needs two classes, and this data set has 3. Choose accuracy." in alone.text

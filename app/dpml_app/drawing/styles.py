@@ -123,11 +123,8 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
         "local": ("#FC1B7E", "circle_cross", "dotted"),
         "genetic": ("#FC2DFC", "asterisk", LONG),
         "descent": ("#007509", "x", DELTA_DASH),
-        # the default classifier, and peers' models as they were recorded
+        # the default classifier
         "auto": (BLUE, "square_x", LONGEST),
-        "peer-descent": ("#A24851", "square_dot", DELTA_DASH),
-        "peer-boosting": ("#7E5A90", "triangle_dot", DELTA_DASH),
-        "peer-logistic": ("#A224CF", "circle_y", "dotted"),
     },
     "selector": {
         "mask-count": (ORANGE, "square"),
@@ -201,9 +198,6 @@ LABELS: dict[tuple[str, str], str] = {
     ("classifier", "local"): "PrivLocal",
     ("classifier", "descent"): "Descent",
     ("classifier", "random-trees"): "Random trees",
-    ("classifier", "peer-descent"): "DP-SGD, precomputed",
-    ("classifier", "peer-boosting"): "Private EBM, precomputed",
-    ("classifier", "peer-logistic"): "diffprivlib, precomputed",
     ("publisher", "diffpc45"): "DiffPC-4.5 (tree)",
     ("noise", "geometric"): "Geometric",
     ("noise", "gaussian"): "Gaussian",

@@ -4,7 +4,7 @@ Every model that a test or the browser's own code reads has a name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import holoviews as hv
@@ -73,14 +73,6 @@ class Private:
     whole: bool
 
 
-@dataclass
-class Custom:
-    """Results of the custom model by ε, and its settings."""
-
-    levers: object = None
-    draws: dict[float, FloatArray] = field(default_factory=dict)
-
-
 class CostFigure(Figure):
     """Accuracy against ε of two private models, the non-private baseline and the majority class.
 
@@ -116,7 +108,8 @@ class CostFigure(Figure):
         # accuracies of pins, which the axis shows as well
         self._pinned: list[float] = []
         self.private: Private | None = None
-        self._custom = Custom()
+        # the settings of the custom model whose curve is drawn
+        self._levers: object = None
         self.target = self._line("cost-goal", "width", 0.5, [2, 4])
         self.marker = self._line("cost-marker", "height", 0.1, [5, 4])
         self._draw(p)
@@ -186,9 +179,9 @@ class CostFigure(Figure):
 
     def show_custom(self, levers: object, draws: dict[float, FloatArray], whole: bool) -> None:
         """Show the custom model's curve; an earlier one stays until the new curve is complete."""
-        if not whole and self._custom.draws and levers != self._custom.levers:
+        if not whole and len(self.hand.data["epsilon"]) and levers != self._levers:
             return
-        self._custom = Custom(levers, draws)
+        self._levers = levers
         rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
         fill(self.hand, rows)
         self._fit()
@@ -255,7 +248,7 @@ class CostFigure(Figure):
 
     def clear(self) -> None:
         super().clear()
-        self.private, self._custom = None, Custom()
+        self.private = None
         self.label_target(100 * self.target.location, "")
 
 

@@ -13,7 +13,7 @@ import panel as pn
 from bokeh.models import ColumnDataSource, CustomJS
 
 from dpml.counts import contingency
-from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
+from dpml.selection import MaskSelector, inclusion_probabilities, scores_from_counts
 from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.core.card import (
     BOX_STYLE,
@@ -265,17 +265,15 @@ class SelectionCard(Card[ExploreValues, BinaryFacts]):
         data = dataset(values.dataset)
         schema = data.schema
         counts = contingency(data.X_train, data.y_train, schema.n_classes)
-        public = PublicFacts.of(schema, values.relation)
-        T = min(values.n_features, schema.n_features)
-        # two sets of T features differ in at most K of them
-        K, epsilon = min(T, schema.n_features - T), values.epsilon * values.selection_share
+        T, epsilon = min(values.n_features, schema.n_features), values.epsilon * values.selection_share
         scores = {kind: scores_from_counts(counts, kind) for kind in ("count", "mutual_information")}
         figure = SelectionFigure()
         figure.show_dataset(data.feature_names, scores["count"], scores["mutual_information"])
         shown = figure.shown.data
         table = {"y": shown["y"], "name": shown["name"]}
         for kind, each in scores.items():
-            weight = epsilon / (K * public.change_range(kind)) if K else 0.0
+            mask = MaskSelector(epsilon, T, kind, relation=values.relation)
+            weight = mask.weight(schema) if schema.n_features > T else 0.0
             table[kind] = inclusion_probabilities(weight * each, T)[shown["index"]]
         return {"selection-drawn": pd.DataFrame(table)}
 

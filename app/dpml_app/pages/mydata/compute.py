@@ -18,7 +18,7 @@ import pandas as pd
 from dpml._validate import check_integer
 from dpml.budget import Budget
 from dpml.exceptions import DpmlError, FactWarning, InvalidSchema, TableTooLarge
-from dpml.mechanisms import PrivateBounds, boundary, private_facts
+from dpml.mechanisms import PrivateBounds, private_facts
 from dpml.mechanisms.interruption import interruptible
 from dpml.registry import claim, method
 from dpml.release import Plan
@@ -46,7 +46,7 @@ class Stopped(BaseException):
 
 
 class CancellationToken(threading.Event):
-    """A wish to stop, set in one thread and obeyed in another at its next draw or checkpoint.
+    """A wish to stop, set in one thread and obeyed in another at its next statistic or checkpoint.
 
     The rule for ε: what is charged stays charged, and a release charges all of its parts before its first draw. A
     refund would need a proof that nothing was learned from what was drawn: how long it took is seen.
@@ -59,30 +59,11 @@ class CancellationToken(threading.Event):
 
     @contextmanager
     def cancellable(self) -> Iterator[None]:
-        """Return a context in which no noise is drawn once the token is set, and no result leaves."""
+        """Return a context that ends at the next statistic or checkpoint once the token is set, without a result."""
         self.check()
-        with boundary.observe(_Observer(self)), interruptible(self.check):
+        with interruptible(self.check):
             yield
         self.check()
-
-
-class _Observer:
-    """Draws as if nobody listened until the token is set."""
-
-    def __init__(self, stop: CancellationToken):
-        self.stop = stop
-
-    def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
-        self.stop.check()
-        return mechanism._sample(statistic, rng)
-
-    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-        self.stop.check()
-        return boundary.drawn_by(rng, draw, arguments, size)
-
-    def best_of_runs(self, factor: float) -> Any:
-        with boundary.unreleased():
-            return boundary.best_of_runs(factor)
 
 
 # ---- reading a file --------------------------------------------------------------------------------------------------

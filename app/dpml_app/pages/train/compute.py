@@ -1,10 +1,9 @@
 """Compute the accuracy of private classifiers: plain functions of plain values, for the server and its workers."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,7 +34,7 @@ from dpml.encoding import cut_rows, unit_scale
 from dpml.registry import method as registered
 from dpml.registry import of_family, standing
 from dpml.schema import Schema
-from dpml.studies import frontier, standings
+from dpml.studies import standings
 from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_private_nb
 from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml.sweep import standard_study
@@ -71,16 +70,6 @@ class TrainFacts(DatasetFacts):
 # ---- Methods -------------------------------------------------------------------------------------------------------
 
 
-PEERS_FILE = Path(__file__).parent / "shipped" / "peers.json"
-
-
-@cache
-def peers() -> dict[str, dict[str, Any]]:
-    """Return what ships of each peer."""
-    read: dict[str, dict[str, Any]] = json.loads(PEERS_FILE.read_text(encoding="utf-8"))["peers"]
-    return read
-
-
 @dataclass(frozen=True)
 class Method:
     """A classifier on this page.
@@ -109,19 +98,14 @@ class Method:
         return self.entry.group if self.entry.key in CHOSEN else "begin"
 
     @cached_property
-    def recorded(self) -> bool:
-        """Whether its results ship, and it is not trained here at all."""
-        return not self.entry.target
-
-    @cached_property
     def claim_holds(self) -> bool:
         """Whether the ε that it states is the ε that it pays, on every table."""
-        return self.recorded or standing(self.entry.key).holds
+        return standing(self.entry.key).holds
 
     @cached_property
     def pure(self) -> bool:
         """Whether it needs no δ."""
-        return not (peers()[self.entry.key]["delta"] if self.recorded else standing(self.entry.key).delta)
+        return not standing(self.entry.key).delta
 
     @property
     def anew(self) -> bool:
@@ -158,8 +142,6 @@ CHOSEN: dict[str, dict[str, Any]] = {
 # a (ε, δ) method is a reference: a δ is a promise that may fail
 DELTA = standing("descent").delta
 SAID = f"{DELTA:.0e}".replace("e-0", "e-")
-# normal noise of smooth sensitivity, (ε, δ)-private: Zafarani and Clifton 2021, section 7.2; n is the public bound
-SMOOTH_DELTAS = {"gaussian-1": "δ = 1/n", "gaussian-2": "δ = 1/n²"}
 
 
 def _of_group(group: str) -> dict[str, Method]:
@@ -168,12 +150,11 @@ def _of_group(group: str) -> dict[str, Method]:
 
 
 METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
-# shown whatever the family: the default classifier, peers, whose results are recorded and not made here, and
-# methods that were registered by others, which their study measures
+# shown whatever the family: the default classifier, and others that their study measures
 DEFAULTS = {
-    each.key: Method(each, most_draws=(DRAWS if each.key == "auto" else 20) if each.target else None)
+    each.key: Method(each, most_draws=DRAWS if each.key == "auto" else 20)
     for each in registry.of_family("classifier")
-    if each.key not in CHOSEN and (each.study or not each.target)
+    if each.key not in CHOSEN and each.study
 }
 EVERY = {**METHODS, **LINEAR, **DEFAULTS}
 FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
@@ -181,7 +162,7 @@ FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Bo
 
 def private(method: str, facts: TrainFacts) -> bool:
     """Return whether some ε holds for a method on such a table; that of Vaidya et al. is larger than the stated one."""
-    return EVERY[method].recorded or _private(method, bool(facts.numeric))
+    return _private(method, bool(facts.numeric))
 
 
 @cache
@@ -208,7 +189,6 @@ def why_not(method: str, facts: TrainFacts) -> str:
 
 
 NOISES = {name: registered(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}
-NOISES |= {name: f"Gaussian, {delta}" for name, delta in SMOOTH_DELTAS.items()}
 MEASURES = {"accuracy": "Accuracy", "auc": "AUC"}
 # λ of the sum of the losses; 0 stands for the library's public rule
 TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
@@ -228,7 +208,7 @@ class TrainValues(DatasetValues):
 
     threshold_percentile: int
     draws: int
-    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and other libraries", MultiSelect)
+    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and other methods", MultiSelect)
     train_methods: tuple[str, ...] = choice(
         ["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         _marked(METHODS),
@@ -321,20 +301,8 @@ def nb_study(name: str, method: str, relation: str) -> Any:
     return EVERY[method].entry.study_of(dataset(name), relation=relation)
 
 
-def study_settings(options: tuple, schema: Schema) -> dict[str, Any]:
-    """Return the page's options of a method under the library's names; 0 stands for the library's public rule.
-
-    δ is 1/n or 1/n² for the schema's public bound on the number of records, n.
-    """
-    values = dict(options)
-    noise, _, power = values.get("train_noise", "").partition("gaussian-")
-    given = {
-        "noise": "gaussian" if power else noise or None,
-        "delta": schema.n_lower ** -int(power) if power else None,
-        "trim": values.get("train_trim") or None,
-        "threshold_percentile": values.get("threshold_percentile"),
-    }
-    return {name: value for name, value in given.items() if value is not None}
+# options of the page under the library's names, where they differ
+OF_LIBRARY = {"train_noise": "noise", "train_trim": "trim"}
 
 
 def nb_silenced(
@@ -588,7 +556,8 @@ def measure(
         models = released(name, method, relation, epsilon, dict(options), LINEAR[method].draws(draws), seed)
         areas = {"auc": models.auc(data.X_test, data.y_test)} if auc else {}
         return {"accuracy": models.accuracy(data.X_test, data.y_test), **areas}
-    settings: dict[str, Any] = study_settings(options, dataset(name).schema)
+    # 0 stands for the library's public rule
+    settings: dict[str, Any] = {OF_LIBRARY.get(option, option): value for option, value in options if value}
     if method == "auto":
         settings["grids"] = min(GRIDS, draws)
     if auc:
@@ -596,42 +565,6 @@ def measure(
         settings["auc"] = True
     study = nb_study(name, method, relation)
     return study(epsilon, draws=draws, rng=np.random.default_rng(seed), **settings)
-
-
-# ---- Other libraries -----------------------------------------------------------------------------------------------
-
-
-RELATION_WORDS = {"add-remove": "adding or removing a record", "replace-one": "replacing a record"}
-
-
-def peer_rows(method: str, name: str) -> list[dict[str, Any]]:
-    """Return a peer's rows on a data set, one for each ε."""
-    return [row for row in peers()[method]["rows"] if row["set"] == name]
-
-
-def peer_refusal(method: str, name: str, relation: str) -> str:
-    """Return why a peer is not drawn, or nothing.
-
-    >>> peer_refusal("peer-descent", "xwindows", "add-remove")
-    'DP-SGD, logistic regression (not precomputed for this data set)'
-    """
-    title, of = EVERY[method].title, peers()[method]["relation"]
-    if not peer_rows(method, name):
-        return f"{title} (not precomputed for this data set)"
-    if relation != of:
-        return f"{title} (its ε is for {RELATION_WORDS[of]})"
-    return ""
-
-
-def peer_tasks(method: str, name: str) -> dict[float, Task]:
-    """Return the tasks of a peer's results, by recorded ε."""
-    return {row["epsilon"]: Task(peer_measure, (name, method, row["epsilon"])) for row in peer_rows(method, name)}
-
-
-def peer_measure(name: str, method: str, epsilon: float) -> dict[str, np.ndarray]:
-    """Return the recorded accuracies of shape (draws,), and the areas under the ROC curve of two classes."""
-    (row,) = (row for row in peer_rows(method, name) if row["epsilon"] == epsilon)
-    return {measure: np.array(row[measure]) for measure in ("accuracy", "auc") if measure in row}
 
 
 # ---- Methods that are shown -----------------------------------------------------------------------------------------
@@ -652,22 +585,7 @@ class Row:
 
 def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
     """Return the chosen methods, of the families that are shown, that the data set allows."""
-    return _allowed(asked(values), values.relation, facts)
-
-
-@lru_cache(16)  # of some data sets, for each card asks for it several times an answer
-def _allowed(methods: tuple[str, ...], relation: str, facts: TrainFacts) -> tuple[str, ...]:
-    return tuple(m for m in methods if not left_out(m, relation, facts))
-
-
-def trained_methods(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
-    """Return the chosen methods that are trained here, and not recorded."""
-    return _trained_methods(chosen(values, facts))
-
-
-@lru_cache(16)
-def _trained_methods(methods: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(m for m in methods if not EVERY[m].recorded)
+    return tuple(m for m in asked(values) if not why_not(m, facts))
 
 
 def asked(values: TrainValues) -> tuple[str, ...]:
@@ -675,13 +593,6 @@ def asked(values: TrainValues) -> tuple[str, ...]:
     shown = values.families
     both = (m for m in (*values.train_methods, *values.train_linear) if EVERY[m].family in shown)
     return (*values.train_begin, *both)
-
-
-def left_out(method: str, relation: str, facts: TrainFacts) -> str:
-    """Return why a method is not drawn at these settings, or nothing."""
-    if EVERY[method].recorded:
-        return peer_refusal(method, facts.name, relation)
-    return why_not(method, facts)
 
 
 def nearest(steps: Sequence[float], epsilon: float) -> float:
@@ -709,7 +620,7 @@ def none_left(values: TrainValues, facts: TrainFacts) -> str:
     """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
     if chosen(values, facts):
         return ""
-    return " ".join(f"{left_out(m, values.relation, facts)}." for m in asked(values))
+    return " ".join(f"{why_not(m, facts)}." for m in asked(values))
 
 
 # ---- Shipped results -----------------------------------------------------------------------------------------------
@@ -798,35 +709,23 @@ def setting_of(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{symbol} = {value:g}" for symbol, value in own.items() if value is not None and value == value)
 
 
-@kept(2)
-def _standard_table(name: str) -> pd.DataFrame:
-    return standard_study(name).table
+def map_cells(name: str) -> dict[str, list[Any]]:
+    """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose.
 
-
-def _with_default(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    """Name the method and setting of each row; give the default classifier the accuracy that all pages show."""
-    named = []
+    `good`: how many of the `candidates` at the ε are as good as the best. The default classifier has the accuracy that
+    all pages show.
+    """
+    rows = standings(standard_study(name).table).to_dict("records")
     for row in rows:
-        own: dict[str, Any] = {"method": method_of(row), "setting": setting_of(row)}
+        row |= {"method": method_of(row), "setting": setting_of(row)}
         if row["study"] == "auto":
             task = Task(default_runs, (name, MAPPED_RELATION, row["epsilon"], default_study.SEED))
             runs = default_study.result_of(task)["accuracy"]
-            own |= {"mean": float(runs.mean()), "se": float(runs.std(ddof=1) / np.sqrt(len(runs)))}
-        named.append({**row, **own})
-    return named
-
-
-def map_cells(name: str) -> dict[str, list[Any]]:
-    """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose."""
-    found = standings(_standard_table(name))
-    standing = pd.DataFrame(_with_default(found.to_dict("records"), name), index=found.index)
-    chosen = standing.loc[standing.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
-    order = {method: place for place, method in enumerate(MAPPED_METHODS.values())}
-    chosen = chosen.assign(place=chosen["method"].map(order)).sort_values(["epsilon", "place"])
-    columns = ("epsilon", "method", "setting", "mean", "se", "behind", "behind_se", "best", "equal")
-    return {column: chosen[column].tolist() for column in columns}
-
-
-def best_by_epsilon(name: str) -> list[dict[str, Any]]:
-    """Return what is best at each ε, with how sure that is, a row for each."""
-    return _with_default(frontier(_standard_table(name), rng=np.random.default_rng(0)).to_dict("records"), name)
+            row |= {"mean": float(runs.mean()), "se": float(runs.std(ddof=1) / np.sqrt(len(runs)))}
+    found, order = pd.DataFrame(rows), list(MAPPED_METHODS.values())
+    equal = found.groupby("epsilon")["equal"]
+    found = found.assign(good=equal.transform("sum"), candidates=equal.transform("size"))
+    found = found.loc[found.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
+    cells = found.iloc[np.lexsort([found["method"].map(order.index), found["epsilon"]])]
+    columns = ("epsilon", "method", "setting", "mean", "se", "behind", "best", "equal", "good", "candidates")
+    return {column: cells[column].tolist() for column in columns}

@@ -54,32 +54,28 @@ from dpml_app.pages.train.compute import (
     PERCENTILES,
     RULE,
     SAID,
-    SMOOTH_DELTAS,
     Row,
     TrainFacts,
     TrainValues,
     asked,
-    best_by_epsilon,
     chosen,
     lambda_without_noise,
-    left_out,
     levels,
     map_cells,
     measured,
     nb_silenced,
     nearest,
     nothing_to_compare,
-    peer_tasks,
     private,
     public_lambda,
     rule_takes,
     shipped_facts,
     shipped_results,
-    trained_methods,
     true_epsilon,
+    why_not,
     without_privacy,
 )
-from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws, peer_words
+from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import interval, percent
 from dpml_app.views.curve import curve_figure, curve_table
@@ -87,11 +83,11 @@ from dpml_app.views.frame import Axis
 from dpml_app.views.rendered import Table
 
 
-def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[str, Style]:
+def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
     """Return how methods look on such a table; the label says so if their claim does not hold, or needs a δ."""
     by_name = {}
     for name in names:
-        style, note = style_with_delta(name, noise), ""
+        style, note = style_with_delta(name), ""
         if not private(name, facts):
             note = ", not private"
         elif not EVERY[name].claim_holds:
@@ -100,12 +96,10 @@ def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[s
     return by_name
 
 
-def style_with_delta(name: str, noise: str = "") -> Style:
-    """Return how a method looks; the label says so if it needs a δ, with this noise of smooth sensitivity."""
-    style, delta = EVERY[name].look, "" if EVERY[name].pure else f"δ = {SAID}"
-    if "train_noise" in EVERY[name].options:
-        delta = SMOOTH_DELTAS.get(noise, "")
-    return replace(style, label=f"{style.label}, needs {delta}") if delta else style
+def style_with_delta(name: str) -> Style:
+    """Return how a method looks; the label says so if it needs a δ."""
+    style = EVERY[name].look
+    return style if EVERY[name].pure else replace(style, label=f"{style.label}, needs δ = {SAID}")
 
 
 # ---- Methods at the chosen ε ---------------------------------------------------------------------------------------
@@ -273,18 +267,15 @@ class MethodsCard(TrainCard):
         auc = values.train_measure == "auc"
         work: dict[ResultKey, Task] = {
             (method, _when(method)): measured(method, values, values.epsilon, auc=auc)
-            for method in trained_methods(values, facts)
+            for method in chosen(values, facts)
         }
-        for method in chosen(values, facts):
-            if EVERY[method].recorded and values.epsilon in (recorded := peer_tasks(method, values.dataset)):
-                work[method, IMMEDIATE] = recorded[values.epsilon]
         return work | self.without(values, facts)
 
     @kept_but_for("epsilon")
     def without(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         """Return the tasks of the methods without noise."""
         auc = values.train_measure == "auc"
-        methods = trained_methods(values, facts)
+        methods = chosen(values, facts)
         return {(WITHOUT + method, _when(method)): without_privacy(method, values, auc=auc) for method in methods}
 
     def open(self, values: TrainValues) -> dict[ResultKey, Any]:
@@ -317,7 +308,7 @@ class MethodsCard(TrainCard):
         self._drawn = values, facts, frozenset(results)
         there = self.rows(values, facts, results)
         self._last |= there
-        stale = (m for m in trained_methods(values, facts) if m in self._last and m not in there)
+        stale = (m for m in chosen(values, facts) if m in self._last and m not in there)
         shown = [*there.values(), *(replace(self._last[method], stale=True) for method in stale)]
         self.figure.show(shown, levels(values, facts)["majority"])
 
@@ -347,14 +338,13 @@ class MethodsCard(TrainCard):
         broken = [EVERY[m].title for m in drawn if not private(m, facts)]
         if broken:
             text += f" <b>Not private at any ε</b>: {', '.join(broken)}."
-        text += peer_words(drawn, values.dataset, values.train_measure)
-        missing = [why for m in asked(values) if (why := left_out(m, values.relation, facts))]
+        missing = [why for m in asked(values) if (why := why_not(m, facts))]
         if missing:
             text += f" Not shown: {', '.join(missing)}."
         if "rule" in drawn:
             naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
             text += f" The public rule selects {'naive Bayes' if naive else 'a linear SVM'} here."
-        return text + fewer_draws(trained_methods(values, facts), values.draws)
+        return text + fewer_draws(chosen(values, facts), values.draws)
 
     def clear(self) -> None:
         self._last, self._drawn = {}, None
@@ -370,7 +360,7 @@ def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) 
         epsilon = true_epsilon(method, values.epsilon, facts, values.relation)
         paid = "∞" if epsilon is None else f"{epsilon:g}"
     level = None if without is None else float(without[measure].mean())
-    return Row(style_with_delta(method, values.train_noise), mean, low, high, level, paid)
+    return Row(style_with_delta(method), mean, low, high, level, paid)
 
 
 def _when(method: str) -> str:
@@ -415,7 +405,7 @@ class BestFigure(Figure):
         right = ("accuracy", "@mean{0.0%} ± @error{0.0%}"), ("points behind", "@behind{0.0}")
         hover(p, [cells], ("method", "@method @setting"), ("ε", "@epsilon"), *right)
 
-    def show(self, cells: dict[str, list[Any]], best: list[dict[str, Any]]) -> None:
+    def show(self, cells: dict[str, list[Any]]) -> None:
         """Show the cells of a study, and what is best at each ε."""
         methods = list(dict.fromkeys(cells["method"]))
         if list(self.plot.y_range.factors) != methods[::-1]:
@@ -430,11 +420,9 @@ class BestFigure(Figure):
             "error": cells["se"],
             "behind": (100 * np.array(cells["behind"])).tolist(),
         }
-        good = [
-            result_key for result_key, equal in enumerate(cells["equal"]) if equal and not cells["best"][result_key]
-        ]
-        self.equal.data = {name: [cells[name][result_key] for result_key in good] for name in ("epsilon", "method")}
-        self.best.data = {name: [row[name] for row in best] for name in ("epsilon", "method")}
+        rows = list(zip(*(cells[name] for name in ("epsilon", "method", "best", "equal")), strict=True))
+        fill(self.best, [row[:2] for row in rows if row[2]])
+        fill(self.equal, [row[:2] for row in rows if row[3] and not row[2]])
 
 
 class BestCard(TrainCard):
@@ -454,25 +442,17 @@ class BestCard(TrainCard):
         return ""
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
-        name = values.dataset
-        return {
-            ("places", IMMEDIATE): Task(map_cells, (name,)),
-            ("best", IMMEDIATE): Task(best_by_epsilon, (name,)),
-        }
+        return {("places", IMMEDIATE): Task(map_cells, (values.dataset,))}
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         self.figure.marker.location = values.epsilon
-        cells, best = here(now, "places"), here(now, "best")
-        if cells is not None and best is not None:
-            self.figure.show(cells, best)
+        cells = here(now, "places")
+        if cells is not None:
+            self.figure.show(cells)
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        best = here(results, "best")
-        if best is None:
-            return "Computing…"
-        by_epsilon = {row["epsilon"]: row for row in best}
-        row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
-        return best_in_words(row)
+        cells = here(results, "places")
+        return "Computing…" if cells is None else best_in_words(cells, nearest(cells["epsilon"], values.epsilon))
 
 
 # ---- Curves --------------------------------------------------------------------------------------------------------
@@ -495,7 +475,7 @@ class AccuracyCard(BandCard):
     plot_name, xlim, levels = "train-accuracy", (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15), REFERENCES
 
     def shown(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        looks = styles(chosen(values, facts), facts, values.train_noise)
+        looks = styles(chosen(values, facts), facts)
         if "vaidya" in looks and private("vaidya", facts):
             looks[TRUE] = VAIDYA_TRUE
         return looks
@@ -514,9 +494,6 @@ class AccuracyCard(BandCard):
         tasks: dict[ResultKey, Task] = {}
         auc = values.train_measure == "auc"
         for method in chosen(values, facts):
-            if EVERY[method].recorded:
-                tasks |= {(method, epsilon): task for epsilon, task in peer_tasks(method, values.dataset).items()}
-                continue
             for epsilon in SWEEP_EPSILONS:
                 tasks[method, epsilon] = measured(method, values, epsilon, auc=auc)
                 paid = true_epsilon(method, epsilon, facts, values.relation)

@@ -14,11 +14,11 @@ from dpml_app.pages.train.compute import (
     TRAIN_LAMBDAS,
     TrainSettings,
     TrainValues,
+    chosen,
     lambda_without_noise,
     measured,
     nb_facts,
     nb_silenced,
-    trained_methods,
 )
 from dpml_app.pages.train.figures import styles
 from dpml_app.settings import SWEEP_EPSILONS
@@ -33,11 +33,11 @@ def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Swe
     if card == "threshold":
         return _against_threshold(settings)
     values, known = TrainValues.of(settings), nb_facts(settings.dataset)
-    shown = trained_methods(values, known)
+    shown = chosen(values, known)
     tasks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
     lines = [
         band(look, [100 * result_of(task)["accuracy"] for task in tasks[method]])
-        for method, look in styles(shown, known, values.train_noise).items()
+        for method, look in styles(shown, known).items()
     ]
     lines.append(level("Majority-class baseline", 100 * known.majority, len(SWEEP_EPSILONS)))
     return Sweep(TITLE.format(known.title), "ε", SWEEP_EPSILONS, settings.epsilon, lines, percent=True)
@@ -47,7 +47,7 @@ def _against_lambda(settings: TrainSettings) -> Sweep:
     """Return the accuracy of the linear methods that are shown against λ, and the same without noise."""
     values, known = TrainValues.of(settings), nb_facts(settings.dataset)
     lines = []
-    for method, look in styles(trained_methods(values, known), known).items():
+    for method, look in styles(chosen(values, known), known).items():
         if "train_lambda" in EVERY[method].options:
             tasks = [measured(method, replace(values, train_lambda=x), values.epsilon) for x in TRAIN_LAMBDAS]
             lines.append(band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks]))

@@ -40,8 +40,9 @@ class TrainControls(Controls):
     most_classes = 100
 
     def middle(self) -> list:
-        """Return the components of "Advanced" between relation and draws: peers, and controls of the family."""
+        """Return the components of "Advanced" between relation and draws: methods, and controls of the family."""
         rule = words_of("return tick == 0 ? 'public rule' : String(tick)")
+        begin = self.add("train_begin")
         naive = (
             self.add("train_methods"),
             note("✗: claim violated. Row-bounded, Algorithm 1 (Antonova 2016) and partitioned use binary columns."),
@@ -58,15 +59,11 @@ class TrainControls(Controls):
             self.add("train_lambda", options=lambdas),
             note("Weight of the penalty. Larger: less noise, simpler model. The public rule does not use the records."),
         )
-        begin = (
-            self.add("train_begin"),
-            note("Other libraries: precomputed on some data sets, at four values of ε."),
-        )
         family = self.add("train_family", pmui.RadioBoxGroup, inline=True)
         self.columns = {"naive-bayes": pn.Column(*naive, **WHOLE), "linear": pn.Column(*linear, **WHOLE)}
         self._show_family()
         self.settings.param.watch(self._show_family, "train_family")
-        return [*begin, family, *self.columns.values()]
+        return [begin, family, *self.columns.values()]
 
     def _show_family(self, *_events) -> None:
         shown = TrainValues.of(self.settings).families

@@ -1,12 +1,10 @@
 """Captions and sentences of the Classifiers page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
-
-from dpml_app.pages.train.compute import EVERY, Row, TrainFacts, TrainValues, peer_rows, peers, trained_methods
+from dpml_app.pages.train.compute import EVERY, Row, TrainFacts, TrainValues, chosen
 from dpml_app.text.phrases import about_data, percent
 
 CAPTIONS = {
@@ -46,7 +44,7 @@ def headline(values: TrainValues, facts: TrainFacts, rows: Sequence[Row]) -> str
     if not sound:
         return f"<p>{guess}.</p>"
     best = max(sound, key=lambda row: row.mean)
-    far = "" if len(rows) >= len(trained_methods(values, facts)) else " so far"
+    far = "" if len(rows) >= len(chosen(values, facts)) else " so far"
     text = f"Best{far} at ε = {values.epsilon:g}: <b>{escape(best.style.label)}, {percent(best.mean)}</b>"
     if best.without is not None:
         text += f" (non-private {percent(best.without)})"
@@ -70,22 +68,6 @@ def dataset_note(facts: TrainFacts) -> str:
     return about_data(f"{facts.n_train:,} training and {facts.n_test:,} test records, {columns}. Classes: {classes}.")
 
 
-def peer_words(methods: tuple[str, ...], name: str, measure: str) -> str:
-    """Return what is recorded of the peers that are shown, with what they were made and which need a δ."""
-    text = ""
-    for method in methods:
-        if not EVERY[method].recorded:
-            continue
-        by_epsilon = {row["epsilon"]: np.mean(row[measure]) for row in peer_rows(method, name)}
-        listed = ", ".join(f"{percent(by_epsilon[x])} at {x:g}" for x in sorted(by_epsilon))
-        peer = peers()[method]
-        needs = f", with δ = {peer['delta']:g}" if peer["delta"] else ""
-        text += (
-            f" {EVERY[method].title}, precomputed with {peer['draws']} runs of {peer['made with']}{needs}: {listed}."
-        )
-    return text
-
-
 def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
     """Return a sentence that lists the methods with fewer runs than chosen. It is empty if there are none.
 
@@ -96,10 +78,11 @@ def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
     return f" Fewer runs, because each trains a model: {', '.join(fewer)}." if fewer else ""
 
 
-def best_in_words(row: dict[str, Any]) -> str:
-    """Return the best method at an ε, with its standard error, and how many others are as good."""
+def best_in_words(cells: Mapping[str, list[Any]], epsilon: float) -> str:
+    """Return the best method at an ε, with its standard error, and how many candidates are as good."""
+    each = (dict(zip(cells, values, strict=True)) for values in zip(*cells.values(), strict=True))
+    row = next(row for row in each if row["epsilon"] == epsilon and row["best"])
     setting = f" with {row['setting']}" if row["setting"] else ""
-    others = row["equal"] - 1
-    as_good = f"Equally good: {others} of {row['candidates'] - 1} other candidates"
     mean = f"<b>{percent(row['mean'])}</b> (± {100 * row['se']:.1f})"
-    return f"At ε = {row['epsilon']:g}: <b>{row['method']}</b>{setting}, {mean}. {as_good}."
+    as_good = f"Equally good: {row['good'] - 1} of {row['candidates'] - 1} other candidates"
+    return f"At ε = {epsilon:g}: <b>{row['method']}</b>{setting}, {mean}. {as_good}."
