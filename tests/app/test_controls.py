@@ -43,7 +43,7 @@ PAGES = {
         "&draws=10&train_begin=none&epsilon=2",  # where every option shows in some draw
         {
             "accuracy": named("train-accuracy-{}", *NAIVE), "now": ["train-methods-rows"],
-            "threshold": ["train-threshold-accuracy", *named("train-silenced-{}", "some", "on", "all")],
+            "threshold": ["train-threshold-accuracy"],
         },
     ),
     # λ from 0.01 on: below the public rule's, so that it shows

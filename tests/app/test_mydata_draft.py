@@ -70,6 +70,15 @@ def test_a_stated_bound_leaves_the_mark_of_the_other():
     assert [fact for fact in unconfirmed(made) if fact[0] == "spent"] == [("spent", "upper")]
 
 
+def test_a_fact_that_is_known_by_its_name_can_be_stated():
+    made = draft()
+    assert [made.source(*fact) for fact in (("age", "lower"), ("id", "kind"))] == ["name", "name"]
+    made.say_source("age", "lower", "stated")
+    assert [made.source("age", end) for end in ("lower", "upper")] == ["stated", "name"]
+    made.take(made.schema())
+    assert made.source("age", "upper") == "stated"
+
+
 def test_a_column_that_is_left_out_because_of_its_cells_is_marked_and_one_by_its_name_is_not():
     frame = pd.DataFrame({"id": range(60), "note": [f"text {i}" for i in range(60)], "left": ["no", "yes"] * 30})
     made = Draft(frame.assign(one=3.0), "notes.csv")

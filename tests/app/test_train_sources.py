@@ -15,7 +15,7 @@ METHODS = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "publishe
 SERIES = {
     "accuracy": [f"train-accuracy-{m}" for m in METHODS],
     "now": ["train-methods-rows"],
-    "threshold": ["train-threshold-accuracy", "train-silenced-some", "train-silenced-on", "train-silenced-all"],
+    "threshold": ["train-threshold-accuracy"],
 }
 
 

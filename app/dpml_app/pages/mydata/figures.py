@@ -71,7 +71,7 @@ def advice_figure() -> ViewFigure:
     x = replace(AXES["epsilon"], ticks=epsilons)
     look: dict[str, Any] = {"xlim": (epsilons[0] / 1.3, epsilons[-1] * 1.3), "ylim": (0.5, 1.0)}
     return curve_figure(
-        "mydata-advice", x, AXES["accuracy"], styles, LEVELS, column="epsilon", marks=True, look=look, height=380
+        "mydata-advice", x, AXES["accuracy"], styles, LEVELS, column="epsilon", marks=True, look=look, height=460
     )
 
 

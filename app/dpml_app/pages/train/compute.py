@@ -29,7 +29,6 @@ from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes.as_published import vaidya_cost
 from dpml.classifiers.naive_bayes.bernoulli import models_from_published, published_threshold
 from dpml.counts import release_published
-from dpml.datasets import Dataset
 from dpml.encoding import cut_rows, unit_scale
 from dpml.registry import method as registered
 from dpml.registry import of_family, standing
@@ -270,7 +269,8 @@ def nb_facts(name: str) -> TrainFacts:
     if table is not None and numeric:
         accuracy["table"] = float(non_private_mixed_nb(data)["accuracy"])
         if two:
-            auc["table"] = float(_exact_gaussian(data)["auc"][0])
+            exact: Any = {"draws": 1, "rng": np.random.default_rng(0), "auc": True, "likelihood": "gaussian"}
+            auc["table"] = float(MomentsNBStudy(data, "global")(EXACT, **exact)["auc"][0])
     return TrainFacts(
         title=data.card.get("title", name),
         n_train=len(data.y_train),
@@ -286,11 +286,6 @@ def nb_facts(name: str) -> TrainFacts:
         accuracy=accuracy,
         auc=auc,
     )
-
-
-def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
-    study = MomentsNBStudy(data, "global")
-    return study(EXACT, draws=1, rng=np.random.default_rng(0), auc=True, likelihood="gaussian")
 
 
 # of each method, of two data sets or relations
@@ -365,15 +360,10 @@ class Scaled:
     bound: int
 
     @property
-    def positives(self) -> list[int]:
-        """The classes that have a classifier."""
-        C = self.schema.n_classes
-        return [1] if C == 2 else list(range(C))
-
-    @property
     def signs(self) -> list[FloatArray]:
-        """Of each classifier."""
-        return [np.where(self.codes == c, 1.0, -1.0) for c in self.positives]
+        """The labels of each classifier."""
+        C = self.schema.n_classes
+        return [np.where(self.codes == c, 1.0, -1.0) for c in ([1] if C == 2 else range(C))]
 
     @property
     def nonzero(self) -> int:
@@ -395,11 +385,6 @@ def exact_weights(name: str, reg_lambda: float) -> FloatArray:
     """Return the weights without noise, shape (K, D')."""
     table = scaled(name)
     return np.array([minimiser(table.X, signs, reg_lambda) for signs in table.signs])
-
-
-def exact_models(name: str, reg_lambda: float) -> LinearModels:
-    """Return logistic regression without noise."""
-    return linear_models(exact_weights(name, reg_lambda)[None], scaled(name).bound)
 
 
 def linear_facts(name: str) -> dict[str, dict[str, float]]:
@@ -472,8 +457,8 @@ def released(
     if reg_lambda == RULE:
         reg_lambda = public_lambda(name, method, epsilon, relation)
     if method == "output":
-        each = epsilon / len(table.positives)  # one record is in the training of all of them
         exact = exact_weights(name, reg_lambda)
+        each = epsilon / len(exact)  # one record is in the training of all of them
         theta = np.stack([release_output(w, each, reg_lambda, **shared) for w in exact], axis=1)
         return linear_models(theta, table.bound)
     of_library, norm, loss = form_of(name, method)
@@ -514,29 +499,30 @@ def _naive_bayes(name: str, epsilon: float, relation: str, draws: int, rng: np.r
 
 def lambda_without_noise(name: str, reg_lambda: float) -> dict[str, FloatArray]:
     """Return the test accuracy of logistic regression without noise at λ, shape (1,)."""
-    data = dataset(name)
-    return {"accuracy": exact_models(name, reg_lambda).accuracy(data.X_test, data.y_test)}
+    data, models = dataset(name), linear_models(exact_weights(name, reg_lambda)[None], scaled(name).bound)
+    return {"accuracy": models.accuracy(data.X_test, data.y_test)}
 
 
 # ---- Accuracy of every method --------------------------------------------------------------------------------------
 
 
-def measured(method: str, values: TrainValues, epsilon: float, *, auc: bool = False) -> Task:
-    """Return the task of a method's accuracies at ε, with the settings in `values`.
+def measured(method: str, values: TrainValues, epsilon: float) -> Task:
+    """Return the task of a method's accuracies at ε, and of its AUCs where they are the metric.
 
     The default classifier's is the study that other pages show as well.
     """
+    auc = values.train_measure == "auc"
     if method == "auto" and not auc:
         return Task(default_runs, (values.dataset, values.relation, epsilon, values.seed))
     common = values.dataset, method, values.relation, epsilon, values.options(method)
     return Task(measure, (*common, EVERY[method].draws(values.draws), values.seed, auc))
 
 
-def without_privacy(method: str, values: TrainValues, *, auc: bool = False) -> Task:
+def without_privacy(method: str, values: TrainValues) -> Task:
     """Return the task of what a method reaches without noise: one draw, for all are alike."""
-    if method == "auto" and not auc:
+    if method == "auto" and values.train_measure == "accuracy":
         return Task(non_private, (values.dataset, values.relation))
-    return measured(method, replace(values, draws=1), EXACT, auc=auc)
+    return measured(method, replace(values, draws=1), EXACT)
 
 
 # the draws of the default classifier are divided among so many draws of bins and grid, which take longest
@@ -612,14 +598,8 @@ def nothing_to_compare(values: TrainValues, facts: TrainFacts) -> str:
     """Return why no method is drawn by what they are measured by, empty if one is or none is chosen."""
     if values.train_measure == "auc" and len(facts.classes) > 2:
         return f"AUC needs two classes, and this data set has {len(facts.classes)}. Choose accuracy."
-    return none_left(values, facts)
-
-
-def none_left(values: TrainValues, facts: TrainFacts) -> str:
-    """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
-    if chosen(values, facts):
-        return ""
-    return " ".join(f"{why_not(m, facts)}." for m in asked(values))
+    none_left = not chosen(values, facts)
+    return " ".join(f"{why_not(m, facts)}." for m in asked(values)) if none_left else ""
 
 
 # ---- Shipped results -----------------------------------------------------------------------------------------------

@@ -32,16 +32,13 @@ from dpml_app.drawing.figure import (
     over_epsilon,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import (
-    BLUE,
     HERE,
-    ORANGE,
     OVERLAY,
     REFERENCE,
     STALE,
     VAIDYA_TRUE,
-    VERMILION,
     Style,
     style_of,
 )
@@ -78,7 +75,6 @@ from dpml_app.pages.train.compute import (
 from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import interval, percent
-from dpml_app.views.curve import curve_figure, curve_table
 from dpml_app.views.frame import Axis
 from dpml_app.views.rendered import Table
 
@@ -108,7 +104,7 @@ def style_with_delta(name: str) -> Style:
 # so far does an interval make the axis longer than what is compared, at either end
 MOST_BEYOND = 0.25
 # pixels of a row, with its name above its bar, and of axis and legend
-ROW_HEIGHT, FRAME = 46, 120
+ROW_HEIGHT, FRAME = 46, 150
 # the name of a method in the ink of the page
 INK = ("#16202c", "#e6e8ea")
 
@@ -150,8 +146,6 @@ class MethodsFigure(Figure):
         names.glyph.text_color = INK[0]
         follow_ground(p, names.glyph, "text_color", *INK)
         legend = PlotLegend(p, location=(0, 0))  # there is no axis at its left
-        legend.add("mean", [mark("circle", REFERENCE)])
-        legend.add("90% of runs", [area(REFERENCE, 0.3)])
         legend.add("without noise", [mark(color=REFERENCE, size=14, **tick)])
         legend.add("majority-class baseline", [stroke(REFERENCE, "dotted")])
         tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
@@ -165,7 +159,7 @@ class MethodsFigure(Figure):
         start, end = fitted(rows)
         self.plot.x_range.update(start=start, end=end)
         self.plot.y_range.start = len(rows) - 0.5
-        self.plot.min_height = ROW_HEIGHT * len(rows) + FRAME
+        self.plot.min_height = int(ROW_HEIGHT * (len(rows) + 0.5)) + FRAME
         self.guess.location = guess
         best_first = sorted(rows, key=lambda row: (bool(row.true_epsilon), -row.mean))
         fill(self.rows, [(*_cells(row), place, start) for place, row in enumerate(best_first)])
@@ -264,19 +258,14 @@ class MethodsCard(TrainCard):
         return nothing_to_compare(values, facts)
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
-        auc = values.train_measure == "auc"
-        work: dict[ResultKey, Task] = {
-            (method, _when(method)): measured(method, values, values.epsilon, auc=auc)
-            for method in chosen(values, facts)
-        }
+        methods = chosen(values, facts)
+        work: dict[ResultKey, Task] = {(m, _when(m)): measured(m, values, values.epsilon) for m in methods}
         return work | self.without(values, facts)
 
     @kept_but_for("epsilon")
     def without(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         """Return the tasks of the methods without noise."""
-        auc = values.train_measure == "auc"
-        methods = chosen(values, facts)
-        return {(WITHOUT + method, _when(method)): without_privacy(method, values, auc=auc) for method in methods}
+        return {(WITHOUT + m, _when(m)): without_privacy(m, values) for m in chosen(values, facts)}
 
     def open(self, values: TrainValues) -> dict[ResultKey, Any]:
         """Show what ships, before anything is loaded; return its results."""
@@ -492,10 +481,9 @@ class AccuracyCard(BandCard):
     @kept_but_for("epsilon")
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         tasks: dict[ResultKey, Task] = {}
-        auc = values.train_measure == "auc"
         for method in chosen(values, facts):
             for epsilon in SWEEP_EPSILONS:
-                tasks[method, epsilon] = measured(method, values, epsilon, auc=auc)
+                tasks[method, epsilon] = measured(method, values, epsilon)
                 paid = true_epsilon(method, epsilon, facts, values.relation)
                 if method == "vaidya" and paid is not None and paid <= EPSILONS[-1]:
                     tasks[TRUE, paid] = tasks[method, epsilon]
@@ -511,64 +499,31 @@ class AccuracyCard(BandCard):
         return f"At ε = {near:g}, mean and 90% of runs: {ranked}." if ranked else ""
 
 
-ACCURACY = style_of("algorithm-1")
-SILENCED = {
-    "some": Style("Count of ones raised in some class", ORANGE, "square", "dotted"),
-    "on": Style("Counts of ones raised in all classes", VERMILION, "circle", "solid"),
-    "all": Style("All counts raised (no information)", BLUE, "diamond", "solid"),
-}
-
-
 class ThresholdCard(BandCard):
-    """Accuracy and silenced features over the percentile of the noise that is the threshold."""
+    """Accuracy over the percentile of the noise that is the threshold."""
 
     name, title = "threshold", "Threshold of Algorithm 1"
     controls = ("threshold_percentile",)
-    plot_name, styles = "train-threshold", {"accuracy": ACCURACY}
+    plot_name, styles = "train-threshold", {"accuracy": style_of("algorithm-1")}
     x, xlim, x_column = Axis("threshold (percentile of the noise)"), (49, 100), "threshold_percentile"
     with_chosen = True
-    look: ClassVar[Mapping[str, Any]] = {"marks": True, "height": 360}
     levels: ClassVar[Mapping[str, Style]] = {
         "binary": Style("Non-private", REFERENCE, "dot", "dotdash"),
         "majority": REFERENCES["majority"],
     }
-
-    def __init__(self) -> None:
-        super().__init__()
-        look: Any = {"look": {"xlim": self.xlim, "ylim": (-0.02, 1.02)}, **self.look}
-        y = Axis("share of features", share=True)
-        self.silenced = curve_figure("train-silenced", self.x, y, SILENCED, {}, column=self.x_column, **look)
-        self.figures, self.plots = [self.figure, self.silenced], [self.figure.plot, self.silenced.plot]
-
-    def content(self) -> list[Any]:
-        return [self.pane, self.silenced.plot]
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        before = self._seen
-        super().show(results, wanted)
-        places = {x: result for (series, x), result in results.items() if series == "on" and x != IMMEDIATE}
-        if self._seen is not before:
-            points = {series: {x: result[series] for x, result in places.items()} for series in SILENCED}
-            self.silenced.show({s: curve_table(each, SILENCED[s].label, self.x_column) for s, each in points.items()})
-
-    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        return result[series]
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         def task(percentile: int) -> Task:
             common = values.dataset, values.relation, values.epsilon, percentile
             return Task(nb_silenced, (*common, values.draws, values.seed))
 
-        tasks: dict[ResultKey, Task] = {}
-        for series in ("accuracy", *SILENCED):
-            tasks[series, IMMEDIATE] = task(values.threshold_percentile)
-            tasks |= {(series, float(p)): task(p) for p in PERCENTILES}
-        return tasks
+        tasks: dict[ResultKey, Task] = {("accuracy", float(p)): task(p) for p in PERCENTILES}
+        return {("accuracy", IMMEDIATE): task(values.threshold_percentile), **tasks}
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        if ("on", IMMEDIATE) not in results:
+        if ("accuracy", IMMEDIATE) not in results:
             return "Computing…"
-        now, D = results["on", IMMEDIATE], len(facts.binary_columns)
+        now, D = results["accuracy", IMMEDIATE], len(facts.binary_columns)
         return (
             f"Accuracy at ε = {values.epsilon:g} and percentile {values.threshold_percentile}: "
             f"<b>{percent(now['accuracy'].mean())}</b> ({interval(now['accuracy'])}). Of {D:,} features, on average "
@@ -624,7 +579,7 @@ class LambdaCard(BandCard):
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         def task(method: str, reg_lambda: float) -> Task:
-            return measured(method, replace(values, train_lambda=reg_lambda), values.epsilon)
+            return measured(method, replace(values, train_lambda=reg_lambda, train_measure="accuracy"), values.epsilon)
 
         tasks: dict[ResultKey, Task] = {}
         for method in NOISY:
