@@ -4,7 +4,6 @@ Run from the project's root: ``python benchmarks/bench_evaluate_page.py [census 
 ``bench_app.py``: it starts in the keydown event and stops when the figure's canvas has been painted with newer data.
 
 - curves: from the ε slider until the browser has drawn the private ROC curves of the bins, without the server.
-- numbers: from the same slider until the intervals of ten releases are drawn, which the server sends.
 - busy: the same, while the worker processes compute the curves of another setting.
 
 Each data set starts from a new seed, so that no answer comes from a cache.
@@ -18,9 +17,8 @@ import time
 
 from bench_app import answered, main, open_card, press, until_busy
 
-TARGETS = {"curves": 35, "numbers": 120, "busy": 150}
+TARGETS = {"curves": 35, "busy": 150}
 ROC = ("evaluate-roc", "evaluate-roc-band")
-INTERVALS = ("evaluate-intervals", "evaluate-intervals-rows")
 PRESSES = 15
 STATE, WORK = "evaluate-state", "evaluate-sweep-state"
 
@@ -32,15 +30,13 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     page.goto(f"{url}?page=evaluate&dataset={dataset}&epsilon=0.01&seed={seed}")
     answered(page, STATE, WORK)
     times["curves"] = press(page, "ε", *ROC, ["ArrowRight"] * PRESSES)
-    open_card(page, "evaluate-numbers")
-    answered(page, STATE, WORK)
-    times["numbers"] = press(page, "ε", *INTERVALS, ["ArrowRight"] * PRESSES)
+    open_card(page, "evaluate-errors")
     answered(page, STATE, WORK)
     page.locator("section.shown .advanced > summary").click()
     page.get_by_role("slider", name="Runs", exact=True).focus()
     page.keyboard.press("ArrowRight")
     until_busy(page, WORK)
-    times["busy"] = press(page, "ε", *INTERVALS, ["ArrowLeft"] * PRESSES)
+    times["busy"] = press(page, "ε", *ROC, ["ArrowLeft"] * PRESSES)
     return times
 
 

@@ -16,11 +16,11 @@ from bench_app import app_page
 # a source that has data when the first answer is drawn
 FIRST = {
     "explore": ("cost-hand-now", "mean"),
-    "audit": ("audit-attack-roc", "fpr"),
+    "audit": ("audit-output-first", "share"),
     "noise": ("noise-drops", "x"),
     "select": ("select-rows", "row"),
     "train": ("train-methods-rows", "mean"),
-    "evaluate": ("evaluate-intervals-rows", "value"),
+    "evaluate": ("evaluate-people-words", "text"),
 }
 VISITS = 3
 HAS_DATA = """([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.data[column]?.length > 0"""

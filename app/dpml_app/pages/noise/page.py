@@ -36,8 +36,6 @@ from dpml_app.views.frame import Axis
 
 CLAIMED_STYLE = Style("Claimed ε", REFERENCE, "dot", "dotted")
 CLAIMED = {epsilon: np.array([epsilon]) for epsilon in EPSILONS}
-# the settings of a mechanism
-MECHANISM = frozenset({"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"})
 
 
 class NoiseControls(Controls):
@@ -100,19 +98,15 @@ class NoiseControls(Controls):
             self.settings.noise_points = encode(points)
 
 
-class MechanismCard(Card[NoiseValues, NoFacts]):
-    """A card about the noise of one number, which Student's t noise has at a small β only."""
-
-    def refusal(self, values: NoiseValues, facts: NoFacts) -> str:
-        return "" if has_scale(values.noise_mechanism, BETA_SHARES[values.noise_beta]) else text.NO_SCALE
-
-
-class CountCard(MechanismCard):
+class CountCard(Card[NoiseValues, NoFacts]):
     """Two densities, their overlap, and releases that fall one by one."""
 
     draw = CountFigure
     name, title, caption = "count", "Count with and without you", text.CAPTIONS["count"]
-    depends = MECHANISM | {"noise_seed"}
+    depends = frozenset({f"noise_{name}" for name in ("mechanism", "epsilon", "sensitivity", "delta", "beta", "seed")})
+
+    def refusal(self, values: NoiseValues, facts: NoFacts) -> str:
+        return "" if has_scale(values.noise_mechanism, BETA_SHARES[values.noise_beta]) else text.NO_SCALE
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         return {("pair", IMMEDIATE): Task(compute.pair, (*values.mechanism_key(), values.noise_seed))}
