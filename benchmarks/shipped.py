@@ -4,7 +4,8 @@
 classifier that all pages show, ``cost``, ``train`` and ``publish`` the rest of the first pictures of three pages,
 ``claims`` the actual ε of every claim of the catalogue.
 A data set that does not ship yet is made by its name. Without names all data sets are made that ship; adult and
-mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a part of each again.
+mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a part of each again. Claims of
+a release with secure noise, which has no seed, are lower bounds of one run: they differ by up to a third between runs.
 """
 
 from __future__ import annotations
