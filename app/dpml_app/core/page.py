@@ -282,9 +282,13 @@ class CardPage(BasePage, Generic[V, F]):
     # settings after which the facts are loaded again
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
 
-    @classmethod
-    def shipped_results(cls, values: V) -> Mapping[Task, Any]:
-        """Return results that ship, by the tasks that would compute them."""
+    @staticmethod
+    def shipped_facts(name: str) -> Any:
+        """Return what the picture of a data set shows besides results; None if nothing ships."""
+
+    @staticmethod
+    def shipped_results(name: str) -> Mapping[Task, Any]:
+        """Return the results of a data set that ship, by the tasks that would compute them."""
         return {}
 
     def __init__(self, settings: Shared, pool: Pool):
@@ -576,6 +580,7 @@ class CardPage(BasePage, Generic[V, F]):
                 self._opened = ""
                 self.work.rest(f"Loading {title}…")
         try:
+            self.pool.keep(self.shipped_results(name))
             self._facts = facts = await self.facts(self.values())
         except Exception as error:
             with self._hold():
@@ -593,6 +598,20 @@ class CardPage(BasePage, Generic[V, F]):
                 for one in self.cards.values():
                     one.lay_out(facts)
         return True
+
+    def fill(self) -> None:
+        """Fill the picture and its sentence with results that ship, so that they come with the document."""
+        values, picture, name = self.values(), self.cards[self.main_card], self.settings.dataset
+        self.pool.keep(self.shipped_results(name))
+        facts = self.shipped_facts(name)
+        if facts is not None and not picture.refusal(values, facts):
+            wanted = picture.work(values, facts)
+            self._opened, there, chosen = name, self._kept(wanted), self._chosen(wanted)
+            picture.prepare(values, facts, there)
+            picture.show(there, wanted)
+            self.headline.object = self.words(values, facts, {self.main_card: chosen})
+            self._read_out(self.main_card, picture.readout(values, facts, chosen))
+        self.show_risk()
 
     def _clear(self) -> None:
         self._facts, self._values, self._wanted = None, None, {}

@@ -158,17 +158,6 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         calls = self.work(values, facts).items()
         return {place: result(task) for place, task in calls if task in known or place[1] in short}
 
-    def open(self, values: ExploreValues) -> bool:
-        """Show the results that ship, before anything is loaded; return whether there are any."""
-        facts = shipped_facts(values.dataset)
-        if facts is None:
-            return False
-        known, wanted = shipped_results(values.dataset), self.work(values, facts)
-        there = {result_key: known[task] for result_key, task in wanted.items() if task in known}
-        self.prepare(values, facts, there)
-        self.show(there, wanted)
-        return True
-
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._values, self._facts = values, facts
         self.figure.show_point(values.epsilon, now.get(("hand", IMMEDIATE)))
@@ -315,6 +304,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values more accuracy."
     settings: ExploreSettings
     facts_of = staticmethod(measures.facts)
+    shipped_facts, shipped_results = staticmethod(shipped_facts), staticmethod(shipped_results)
     controls: ExploreControls
     kinds = (MainCard, SelectionCard, RocCard)
     main_card = "cost"
@@ -335,21 +325,8 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         settings.param.watch(self._forget_target, ["epsilon", "dataset"])
         self.risk.stylesheets = [*self.risk.stylesheets, RISK_STYLE]
         self.headline.param.update(stylesheets=[BOX_STYLE, COST_STYLE], margin=(0, 0, 12, 0))
-        self._open()
-
-    def _open(self) -> None:
-        """Fill the picture and its sentence with results that ship, so that they come with the document."""
-        values, main_card = self.values(), self._picture
-        self._keep_shipped(values.dataset)
-        if main_card.open(values):
-            self._opened = values.dataset
-            facts = shipped_facts(values.dataset)
-            assert facts is not None
-            results = {self.main_card: self._chosen(main_card.work(values, facts))}
-            self.headline.object = self.words(values, facts, results)
-            self._read_out(self.main_card, main_card.readout(values, facts, results[self.main_card]))
-        main_card.figure.begin(values.epsilon)
-        self.show_risk()
+        self.fill()
+        self._picture.figure.begin(settings.epsilon)
 
     def side(self) -> list[Any]:
         return [self.headline, *super().side()]
@@ -405,17 +382,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         main_card = self.cards[self.main_card]
         assert isinstance(main_card, MainCard)
         return main_card
-
-    @classmethod
-    def shipped_results(cls, values: ExploreValues) -> Mapping[Task, Any]:
-        return shipped_results(values.dataset)
-
-    def _keep_shipped(self, name: str) -> None:
-        self.pool.keep(shipped_results(name))
-
-    async def facts(self, values: ExploreValues) -> BinaryFacts:
-        self._keep_shipped(values.dataset)
-        return await super().facts(values)
 
     def _show_needed(self, wanted: float) -> None:
         figure = self._picture.figure

@@ -184,19 +184,6 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
         return work | {("table", e): compute.table_task(values, e) for e in near}
 
-    def open(self, values: PublishValues) -> dict[ResultKey, Any]:
-        """Show what ships, before anything is loaded; return the results at the chosen ε."""
-        facts, results = compute.shipped_facts(values.dataset), compute.shipped_results(values.dataset)
-        if facts is None:
-            return {}
-        wanted = self.work(values, facts)
-        there = {result_key: results[task] for result_key, task in wanted.items() if task in results}
-        if any(result_key not in there for result_key in wanted if result_key[0] != "drawn"):
-            return {}
-        self.prepare(values, facts, there)
-        self.show(there, wanted)
-        return {result_key: result for result_key, result in there.items() if result_key[1] == WORKER}
-
     def _costs(self, table: Any) -> np.ndarray:
         assert self._true is not None
         cost: np.ndarray = 100 * (self._true - table)

@@ -61,6 +61,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     lead = "Drag <b>ε</b>. Outlines: the non-private table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
+    shipped_facts, shipped_results = staticmethod(compute.shipped_facts), staticmethod(compute.shipped_results)
     unsupported_reason = "is text, and this page needs a table"
     kinds = (TablesCard, ChancesCard, ModelsCard, WeightsQueryCard)
     sources = ("publish-state", "publish-work")
@@ -72,26 +73,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
 
     def __init__(self, settings: PublishSettings, pool: Pool):
         super().__init__(settings, pool)
-        self._open()
-
-    def _open(self) -> None:
-        """Fill the picture and its sentence with what ships, so that they come with the document."""
-        values = self.values()
-        self.pool.keep(compute.shipped_results(values.dataset))
-        main_card = self.cards[self.main_card]
-        assert isinstance(main_card, TablesCard)
-        results = main_card.open(values)
-        if results:
-            self._opened = values.dataset
-            facts = compute.shipped_facts(values.dataset)
-            assert facts is not None
-            self.headline.object = self.words(values, facts, {self.main_card: results})
-            self._read_out(self.main_card, main_card.readout(values, facts, results))
-        self.show_risk()
-
-    async def facts(self, values: PublishValues) -> PublishFacts:
-        self.pool.keep(compute.shipped_results(values.dataset))
-        return await super().facts(values)
+        self.fill()
 
     def note(self, facts: PublishFacts) -> str:
         return text.dataset_note(facts)

@@ -66,8 +66,6 @@ from dpml_app.pages.train.compute import (
     private,
     public_lambda,
     rule_takes,
-    shipped_facts,
-    shipped_results,
     true_epsilon,
     why_not,
     without_privacy,
@@ -266,16 +264,6 @@ class MethodsCard(TrainCard):
     def without(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         """Return the tasks of the methods without noise."""
         return {(WITHOUT + m, _when(m)): without_privacy(m, values) for m in chosen(values, facts)}
-
-    def open(self, values: TrainValues) -> dict[ResultKey, Any]:
-        """Show what ships, before anything is loaded; return its results."""
-        facts, results = shipped_facts(values.dataset), shipped_results(values.dataset)
-        if facts is None or self.refusal(values, facts):
-            return {}
-        wanted = self.work(values, facts)
-        there = {result_key: results[task] for result_key, task in wanted.items() if task in results}
-        self.prepare(values, facts, there)
-        return there
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         before = self._values

@@ -87,6 +87,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     question = "Which method is most accurate for a given ε?"
     lead = "Drag <b>ε</b>: smaller means more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
     settings: TrainSettings
+    shipped_facts, shipped_results = staticmethod(shipped_facts), staticmethod(shipped_results)
     controls: TrainControls
     kinds = (MethodsCard, BestCard, AccuracyCard, ThresholdCard, LambdaCard)
     sources = ("train-state", "train-work")
@@ -98,28 +99,13 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
 
     def __init__(self, settings: TrainSettings, pool: Pool):
         super().__init__(settings, pool)
-        self._open()
-
-    def _open(self) -> None:
-        """Fill the picture and its sentence with what ships, so that they come with the document."""
-        values = self.values()
-        self.pool.keep(shipped_results(values.dataset))
-        main_card = self.cards[self.main_card]
-        assert isinstance(main_card, MethodsCard)
-        results = main_card.open(values)
-        facts = shipped_facts(values.dataset)
-        if results and facts is not None:
-            self._opened = values.dataset
-            self.headline.object = self.words(values, facts, {self.main_card: results})
-            self._read_out(self.main_card, main_card.readout(values, facts, results))
-        self.show_risk()
+        self.fill()
 
     def facts_task(self, values: TrainValues) -> Task:
         return Task(all_facts, (values.dataset, "linear" in values.families))
 
     async def facts(self, values: TrainValues) -> TrainFacts:
         """Return what is known of a data set, by the families that are shown."""
-        self.pool.keep(shipped_results(values.dataset))
         facts = shipped_facts(values.dataset) or await self._call(nb_facts, values.dataset)
         if "linear" not in values.families:
             return facts
