@@ -264,8 +264,8 @@ def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
     'dpml-explore-cost-census-epsilon-0.1'
     >>> file_name("explore", "cost", {"dataset": "own-1f", "epsilon": 0.1})
     'dpml-explore-cost-my-table-epsilon-0.1'
-    >>> file_name("noise", "draws", {"noise_epsilon": 1.0})
-    'dpml-noise-draws-epsilon-1'
+    >>> file_name("noise", "count", {"noise_epsilon": 1.0})
+    'dpml-noise-count-epsilon-1'
     """
     data = values.get("dataset")
     parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_uploaded(data) else data])]

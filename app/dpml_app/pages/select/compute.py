@@ -121,7 +121,7 @@ def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:
 
 
 def selector_ladder(n_total: int) -> tuple[int, ...]:
-    """Return the numbers of features of the accuracy plot: those of the map, without all of them."""
+    """Return the numbers of features of the accuracy plot, without all of them."""
     return tuple(t for t in feature_ladder(n_total) if t < n_total)
 
 
