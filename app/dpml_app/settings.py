@@ -31,7 +31,7 @@ class MultiSelect(param.ListSelector):
     @classmethod
     def serialize(cls, value: list[str]) -> str:
         """Return the names as the link has them."""
-        return ".".join(value) or NONE
+        return ".".join(map(str, value)) or NONE
 
     @classmethod
     def deserialize(cls, value: Any) -> Any:
@@ -175,8 +175,10 @@ class Shared(param.Parameterized):
             except (ValueError, TypeError):
                 stays = getattr(self, name)
                 shown = f"{stays:g}" if isinstance(stays, float) else stays
+                # some of several names, as the link has them
+                said, shown = (MultiSelect.serialize(v) if isinstance(v, list) else v for v in (value, shown))
                 problems.append(
-                    f"{name} = {value} is not allowed: it must be {self.allowed(name)}. It stays at {shown}."
+                    f"{name} = {said} is not allowed: it must be {self.allowed(name)}. It stays at {shown}."
                 )
         return problems
 
