@@ -31,7 +31,7 @@ class MultiSelect(param.ListSelector):
     @classmethod
     def serialize(cls, value: list[str]) -> str:
         """Return the names as the link has them."""
-        return ".".join(value) or NONE
+        return ".".join(map(str, value)) or NONE
 
     @classmethod
     def deserialize(cls, value: Any) -> Any:
@@ -175,8 +175,10 @@ class Shared(param.Parameterized):
             except (ValueError, TypeError):
                 stays = getattr(self, name)
                 shown = f"{stays:g}" if isinstance(stays, float) else stays
+                # some of several names, as the link has them
+                said, shown = (MultiSelect.serialize(v) if isinstance(v, list) else v for v in (value, shown))
                 problems.append(
-                    f"{name} = {value} is not allowed: it must be {self.allowed(name)}. It stays at {shown}."
+                    f"{name} = {said} is not allowed: it must be {self.allowed(name)}. It stays at {shown}."
                 )
         return problems
 
@@ -264,8 +266,8 @@ def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
     'dpml-explore-cost-census-epsilon-0.1'
     >>> file_name("explore", "cost", {"dataset": "own-1f", "epsilon": 0.1})
     'dpml-explore-cost-my-table-epsilon-0.1'
-    >>> file_name("noise", "draws", {"noise_epsilon": 1.0})
-    'dpml-noise-draws-epsilon-1'
+    >>> file_name("noise", "count", {"noise_epsilon": 1.0})
+    'dpml-noise-count-epsilon-1'
     """
     data = values.get("dataset")
     parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_uploaded(data) else data])]

@@ -78,7 +78,8 @@ def test_bad_value_is_named_and_not_taken(name, value):
     settings = Settings()
     before = settings.param.values()
     (problem,) = settings.assign({name: value})
-    assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
+    said = ".".join(value) if isinstance(value, list) else value
+    assert problem.startswith(f"{name} = {said} is not allowed: it must be ")
     assert settings.allowed(name) in problem
     assert settings.param.values() == before
 

@@ -343,6 +343,7 @@ GOOD = FOLDER / "1-what-epsilon-means.yaml"
         ("{factor}", "{factor:x}", "step 1, teaches = "),
         ("{factor}", "{factor - sure}", "step 1, teaches = "),
         ("words: Accuracy", "control: noise_trim\n    words: Accuracy", "control = 'noise_trim' is not allowed"),
+        ("words: Accuracy", "card: map\n    words: Accuracy", "card = 'map' is not allowed: it must be a card of"),
         ("[[odds]]", "[[luck]]", "step 1, teaches = '[[luck]]' is not allowed: it must be a term of the glossary"),
         ("So a colleague suggests ε = 2.", "So " * 40, "step 2, words = '47 words' is not allowed: it must be"),
         ("steps:", "steps: 3\nothers:", "others = "),

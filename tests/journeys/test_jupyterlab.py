@@ -17,8 +17,7 @@ pytestmark = pytest.mark.browser
 # seconds; a kernel starts and imports all
 PATIENCE, TRIES = 180, 6
 CELLS = (
-    "import pandas as pd\nfrom dpml_app import views\nviews.extension()\n"
-    "views.points(pd.DataFrame({'first': [1, 2], 'second': [2, 1]}), 'first', 'second')",
+    "from dpml_app import views\nviews.extension()\nviews.histogram([1, 2, 2], [0, 1.5, 3])",
     'import dpml_app\ndpml_app.explore(data="toy", draws=10)',
     'dpml_app.card("select.accuracy", data="toy", draws=10)',
     # what VS Code shows

@@ -25,7 +25,7 @@ def _published(name: str) -> Dataset:
 
 
 def feature_ladder(n_total: int) -> tuple[int, ...]:
-    """Return the feature counts of the map: about five a decade, and all of them where that is quick.
+    """Return the feature counts of a plot: about five a decade, and all of them where that is quick.
 
     >>> feature_ladder(24)
     (1, 2, 3, 5, 7, 10, 15, 20, 24)

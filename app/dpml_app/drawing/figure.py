@@ -38,6 +38,8 @@ HEIGHT = 520
 RIGHT = 18
 # of what is written on a canvas: the axes have it from the theme, other texts have not
 FONT = "Roboto, Helvetica, Arial, sans-serif"
+# of texts that are cut, in px
+CUT_SIZE = 13
 # the theme paints the ground of a figure, also of one that is shown later, and its words follow
 INK_SCRIPT = "target.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) ? dark : light}, {sync: false})"
 # says thousands as they are written
@@ -107,11 +109,11 @@ def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **l
     return written
 
 
-def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource, size: int = 13, **look: Any) -> None:
+def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource, **look: Any) -> None:
     """Write a column of texts, each cut where the frame, or its share of the frame in a column "part", has no room."""
-    arguments = {"plot": p, "source": source, "size": size, "font": FONT}
+    arguments = {"plot": p, "source": source, "size": CUT_SIZE, "font": FONT}
     cut = CustomJSTransform(args=arguments, v_func=script("drawing/cut.js"))
-    write(p, x, y, transform(text, cut), source=source, text_font_size=f"{size}px", **look)
+    write(p, x, y, transform(text, cut), source=source, text_font_size=f"{CUT_SIZE}px", **look)
     # a frame of another width has other room
     again = CustomJS(args={"source": source}, code="source.change.emit()")
     p.js_on_change("inner_width", again)

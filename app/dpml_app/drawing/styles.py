@@ -14,7 +14,7 @@ from dpml.registry import method, of_family, standing
 
 # black would be lost on the dark theme, and a line of yellow on the light one
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
-VERMILION, PURPLE, SKY, YELLOW = "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"
+VERMILION, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY)
 
 # no method's: what stands for no privacy or a guess, what is exact, where one stands

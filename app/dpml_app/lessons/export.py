@@ -119,7 +119,7 @@ def exported(lesson: Lesson) -> str:
     script, places = components(plots, wrap_script=False) if plots else ("", ())
     plotted = iter(places)
     sections = [re.sub("PLOT", lambda _: next(plotted), section, count=1) for section in sections]
-    resources = Resources(mode="inline", components=["bokeh", "bokeh-widgets"])
+    resources = Resources(mode="inline", components=["bokeh"])
     # not `render`, into which Panel puts scripts of its own server
     library = "\n".join(f"<script>{code}</script>" for code in resources.js_raw)
     shown = "\n".join(f'<section class="of-step" hidden>{section}</section>' for section in sections)

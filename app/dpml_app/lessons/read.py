@@ -175,14 +175,14 @@ class _Reader:
         answer = self.text("answer", entry["answer"])
         if answer not in options:
             raise self.wrong("answer", answer, f"one of the options: {' | '.join(options)}")
-        card = entry.get("card", "")
-        if not isinstance(card, str):
-            raise self.wrong("card", card, "the name of a card of the page")
         page = self.link_state["page"]
         named = [name for name in self.link_state if name not in ("page", "dataset")]
         shown = PAGES[page]
         if not issubclass(shown, CardPage):
             raise self.wrong("link", entry["link"], "a link of a page that has a picture")
+        card, cards = entry.get("card", ""), [kind.name for kind in shown.kinds]
+        if card not in ("", *cards):
+            raise self.wrong("card", card, f"a card of the page {page}: one of {', '.join(cards)}")
         first = named[-1] if named else shown.controls_kind.in_top
         control, known = entry.get("control", first), Settings().page_names(page)
         if control not in known:

@@ -22,7 +22,7 @@ def percent(value: float, digits: int = 1) -> str:
     return f"{100 * value:.{digits}f}%"
 
 
-def interval(draws: NDArray[np.float64], digits: int = 1) -> str:
+def interval(draws: NDArray[np.float64]) -> str:
     """Return the 5% and 95% quantiles of a share's runs.
 
     Examples
@@ -31,7 +31,7 @@ def interval(draws: NDArray[np.float64], digits: int = 1) -> str:
     '25.0% to 25.0%'
     """
     low, high = np.quantile(draws, [0.05, 0.95])
-    return f"{percent(float(low), digits)} to {percent(float(high), digits)}"
+    return f"{percent(float(low))} to {percent(float(high))}"
 
 
 def shortened(text: str, most: int) -> str:

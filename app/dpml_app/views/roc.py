@@ -12,7 +12,7 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml_app.drawing.styles import BAND_ALPHA, COST, EXACT, PALETTE, REFERENCE
 from dpml_app.views.frame import AXES, dimension, framed
 
-__all__ = ["claimed_ends", "roc"]
+__all__ = ["roc"]
 
 FAINT = 0.35
 
@@ -97,23 +97,9 @@ def _draws(label: str, fpr: Any, tpr: Any) -> list[tuple[np.ndarray, np.ndarray]
     return curves
 
 
-def claimed_ends(epsilon: float, delta: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return false positive rates, and of each the least and the largest true positive rate that a claim admits.
-
-    >>> [ends.round(2).tolist() for ends in claimed_ends(math.log(3))]
-    [[0.0, 0.25, 0.75, 1.0], [0.0, 0.08, 0.25, 1.0], [0.0, 0.75, 0.92, 1.0]]
-    """
-    corner = (1 - delta) / (1 + math.exp(epsilon))
-    fpr = np.unique([0.0, delta, corner, 1 - corner, 1 - delta, 1.0])
-
-    def most(f: np.ndarray) -> np.ndarray:
-        return np.minimum(1, np.minimum(math.exp(epsilon) * f + delta, 1 - math.exp(-epsilon) * (1 - f - delta)))
-
-    return fpr, 1 - most(1 - fpr), most(fpr)
-
-
 def _region(epsilon: float, x: Any, y: Any) -> Any:
     """Return what lies between a guess and the best attacker whom the claim admits."""
-    fpr, _least, most = claimed_ends(epsilon)
-    area = hv.Area((fpr, fpr, most), x, [y, "bound"], label=f"largest region at ε = {epsilon:g}")
+    most_errors = 1 / (1 + math.exp(epsilon))
+    fpr, tpr = (0.0, most_errors, 1.0), (0.0, 1 - most_errors, 1.0)
+    area = hv.Area((fpr, fpr, tpr), x, [y, "bound"], label=f"largest region at ε = {epsilon:g}")
     return area.opts(color=PALETTE[2], alpha=BAND_ALPHA, line_width=0)

@@ -46,11 +46,11 @@ def styles_of(
 
 
 def grouped(
-    table: pd.DataFrame, keys: Sequence[str], names: Mapping[Any, str] | None, label: str = "mean"
+    table: pd.DataFrame, keys: Sequence[str], names: Mapping[Any, str] | None
 ) -> list[tuple[Style, pd.DataFrame]]:
-    """Return the style and the rows of each series; without keys one, of this label."""
+    """Return the style and the rows of each series; without keys one, the mean."""
     if not keys:
-        return [(Style(label, PALETTE[0], "circle"), table)]
+        return [(Style("mean", PALETTE[0], "circle"), table)]
     groups = dict(list(table.groupby(list(keys), sort=False, dropna=False)))
     styles = styles_of(list(groups), keys, names)
     return [(styles[group], rows) for group, rows in groups.items()]

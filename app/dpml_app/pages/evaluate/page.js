@@ -12,7 +12,7 @@ function rates(exact, unit, from, scale, lowered) {
   return sums
 }
 
-// The curve's height at increasing places, the upper end of vertical steps (dpml_app.evaluate_compute.heights).
+// The curve's height at increasing places, the upper end of vertical steps (heights in compute.py).
 function heights(fpr, tpr, at) {
   const found = new Float64Array(at.length), last = fpr.length - 1
   let k = 0

@@ -106,22 +106,22 @@ def places(scores: Floats) -> NDArray[np.intp]:
     return np.argsort(-scores, kind="stable")
 
 
-def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:
+def shown_ranks(n_total: int) -> NDArray[np.intp]:
     """Return the places from 0 that are drawn: all, or the first ones and then geometrically fewer.
 
     >>> shown_ranks(3).tolist(), len(shown_ranks(10_000)) <= 240
     ([0, 1, 2], True)
     """
-    if n_total <= most:
+    if n_total <= MOST_SHOWN:
         return np.arange(n_total)
-    return np.unique(np.rint(np.geomspace(1, n_total, most)).astype(np.intp)) - 1
+    return np.unique(np.rint(np.geomspace(1, n_total, MOST_SHOWN)).astype(np.intp)) - 1
 
 
 # ---- accuracy against the number of features ----------------------------------------------------------------------
 
 
 def selector_ladder(n_total: int) -> tuple[int, ...]:
-    """Return the numbers of features of the accuracy plot: those of the map, without all of them."""
+    """Return the numbers of features of the accuracy plot, without all of them."""
     return tuple(t for t in feature_ladder(n_total) if t < n_total)
 
 
