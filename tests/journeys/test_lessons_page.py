@@ -137,7 +137,7 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
 
     # a word of a card, inside shadow roots, in the line of its text; a click elsewhere closes
     page.set_viewport_size({"width": 1440, "height": 900})
-    check_presented(page, "Smooth sensitivity of your points", "Noise distribution")
+    check_presented(page, "Smooth sensitivity of your points", "Noise size by mechanism")
     page.get_by_role("button", name="Close the lesson").click()
     page.get_by_label("Smooth sensitivity of your points: about this plot").click()
     term = page.locator("#about:popover-open [data-term]").first
@@ -149,8 +149,8 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     dialog.wait_for(state="hidden")
 
     # a formula is set by the browser: a fraction is higher than a line of text
-    page.get_by_label("Noise distribution: about this plot").click()
-    formula = page.get_by_role("math").first
+    page.get_by_label("Count with and without you: about this plot").click()
+    formula = page.get_by_role("math").last
     line = page.locator(".formula p").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
     wait(page, lambda: formula.bounding_box()["height"] > 1.3 * line)
     app.wait_for_text("Source: Antonova 2016, Theorem 2.2.1.")

@@ -105,8 +105,8 @@ def test_a_lost_server_is_said_the_page_comes_back_in_its_state_and_sigterm_ends
     assert app.query["epsilon"] == "0.125"
     assert app.query["dataset"] == "toy"
     expect(app.slider("ε")).to_have_attribute("aria-valuetext", "0.125")
-    app.open("?draws=10")
-    app.push("Runs", "End")
+    app.open("?draws=10&hand_model=logistic")
+    app.push("Regularisation λ", "ArrowLeft")
     app.page.wait_for_function(SWEEPING)
     app.page.goto("about:blank")
     assert second.stop() < 5, "neither server nor workers outlive it"
