@@ -579,11 +579,13 @@ def test_numbers_of_one_domain_share_a_histogram():
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_a_shared_histogram_costs_its_epsilon(relation):
-    layout = Layout.from_schema(numbers(3))
-    plan = Plan("table", n_cells=FEWEST_CELLS, least_numbers=3)
-    X, y = np.zeros((5, 3)), np.zeros(5)
+    # two domains of two and three numbers, and a number that is left out
+    uppers = (8, 8, 9, 9, 9, 10)
+    layout = Layout.from_schema(Schema([Feature(f"x{i}", "numeric", lower=0, upper=u) for i, u in enumerate(uppers)]))
+    plan = Plan("table", n_cells=FEWEST_CELLS, least_numbers=2)
+    X, y = np.zeros((5, 6)), np.zeros(5)
     # all numbers of a record leave one count, and all enter another
-    changed = np.vstack([X[:4], np.full((1, 3), 8.0)])
+    changed = np.vstack([X[:4], uppers])
     first, second = (X, changed) if relation == "replace-one" else (X[:4], X)
 
     def call(data):

@@ -1,5 +1,7 @@
 """Studies of accuracy against pipelines by hand, and against fits without noise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -132,13 +134,17 @@ def test_without_noise_selected_logistic_is_the_classifier(reg_lambda):
 # ---- the default classifier -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("epsilon", [0.3, 5.0])
-def test_one_grid_for_each_draw_is_a_fit_for_each_draw(census, epsilon):
-    found = AutoStudy(census)(epsilon, draws=3, grids=3, auc=True, predictions=True, rng=rng(7))
-    source, frame, names = rng(7), census.frame, census.frame_schema.feature_names
-    labels = np.asarray(census.frame_schema.classes)
+def test_one_grid_for_each_draw_is_a_fit_for_each_draw(census, epsilon, relation):
+    # a fifth of the records is stated, which decides the plan under add/remove
+    schema = replace(census.frame_schema, n_rows=None, n_lower=600)
+    study = AutoStudy(replace(census, frame_schema=schema), relation=relation)
+    found = study(epsilon, draws=3, grids=3, auc=True, predictions=True, rng=rng(7))
+    source, frame, names = rng(7), census.frame, schema.feature_names
+    labels = np.asarray(schema.classes)
     for k in range(3):
-        model = AutoClassifier(epsilon, schema=census.frame_schema, random_state=source)
+        model = AutoClassifier(epsilon, schema=schema, relation=relation, random_state=source)
         model.fit(frame.loc["train"][names], labels[census.y_train])
         guessed = model.predict(frame.loc["test"][names])
         assert found["accuracy"][k] == np.mean(guessed == labels[census.y_test])
