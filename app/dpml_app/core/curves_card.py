@@ -43,7 +43,7 @@ class CurvesCard(Card[V, F]):
         super().__init__()
         self._seen: Any = None
         self._tables: dict[str, tuple[Any, Table, Any]] = {}
-        self._styles, self._known_levels = dict(self.styles), set(self.levels)
+        self._styles, self._levels = dict(self.styles), dict(self.levels)
         names: Any = {"look": {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}, "marker": {}, **self._columns()}
         self.figure: ViewFigure = curve_figure(
             self.plot_name, self.x, self.y, self.styles, self.levels, **names | dict(self.look)
@@ -62,6 +62,10 @@ class CurvesCard(Card[V, F]):
     def shown(self, values: V, facts: F) -> Mapping[str, Style]:
         """Return the styles of the series at a setting."""
         return self.styles
+
+    def shown_levels(self, values: V, facts: F) -> Mapping[str, Style]:
+        """Return the styles of the level lines that the legend names at a setting."""
+        return self.levels
 
     def task(self, values: V, series: str, x: float) -> Task:
         """Return the task of a series at a place of the axis."""
@@ -101,13 +105,13 @@ class CurvesCard(Card[V, F]):
 
     def prepare(self, values: V, facts: F, now: Results) -> None:
         self._values, self._facts = values, facts
-        styles = dict(self.shown(values, facts))
-        if styles != self._styles:
+        styles, levels = dict(self.shown(values, facts)), dict(self.shown_levels(values, facts))
+        if (styles, levels) != (self._styles, self._levels):
             new = {name: style for name, style in styles.items() if name not in self.figure.sources}
             if new:
                 add_series(self.figure, new, marks=self.look.get("marks", False), **self._columns())
-            self._styles, self._seen = styles, None
-            self._name_series()
+            self._styles, self._levels, self._seen = styles, levels, None
+            self.figure.name_series({name: style.label for name, style in {**levels, **styles}.items()})
         self.figure.mark(self.at(values))
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
@@ -121,18 +125,11 @@ class CurvesCard(Card[V, F]):
         if series:
             self._seen = seen
             levels = self.level_values(self._values, self._facts, results)
-            self._known_levels = set(levels)
-            self._name_series()
             lines = {name: {"x": FAR, "y": (value, value)} for name, value in levels.items()}
             self.figure.show({**series, **lines, **self.more(self._values, self._facts, results)})
             if self.ylim is None:
                 ends = [end for table in series.values() for column in ("low", "high") for end in table[column]]
                 self.figure.fit([*ends, *levels.values()])
-
-    def _name_series(self) -> None:
-        """Name in the legend the series that are shown, and the levels that are known."""
-        levels = {name: style for name, style in self.levels.items() if name in self._known_levels}
-        self.figure.name_series({name: style.label for name, style in {**levels, **self._styles}.items()})
 
     def _table(self, name: str, points: Mapping[float, Any]) -> Table:
         """Return the table of a series, made anew where its results have changed."""

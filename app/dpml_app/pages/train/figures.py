@@ -465,6 +465,10 @@ class AccuracyCard(BandCard):
     wide, families = True, ("naive-bayes", "linear")
     plot_name, xlim, levels = "train-accuracy", (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15), REFERENCES
 
+    def shown_levels(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        known = levels(values, facts)
+        return {name: style for name, style in REFERENCES.items() if name in known}
+
     def shown(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts)
         if "vaidya" in looks and private("vaidya", facts):
