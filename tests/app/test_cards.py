@@ -231,3 +231,12 @@ def test_every_field_of_a_glyph_is_a_column_of_its_source(kind):
                 column = value.field if isinstance(value, Field) else value if name in POSITIONS else None
                 if isinstance(column, str):
                     assert column in renderer.data_source.column_names, (type(glyph).__name__, name)
+
+
+@pytest.mark.parametrize("page_class", PAGES, ids=lambda page: page.page_id)
+def test_a_plot_shares_its_name_with_no_other_model(page_class):
+    page = page_class(Settings(), Pool(1))
+    plots = [plot for kind in page_class.kinds for plot in page.make(kind).plots]
+    named = [model.name for model in {model for plot in plots for model in plot.references()}]
+    # the numbers of a plot are asked for by its name
+    assert {plot.name: named.count(plot.name) for plot in plots} == {plot.name: 1 for plot in plots}

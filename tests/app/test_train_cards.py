@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data.default_study import default_runs
-from dpml_app.pages.train.compute import EVERY, LINEAR, METHODS, Row, TrainValues, nb_facts, private, why_not
+from dpml_app.pages.train.compute import (
+    EVERY,
+    LINEAR,
+    METHODS,
+    Row,
+    TrainValues,
+    chosen,
+    nb_facts,
+    private,
+    why_not,
+)
 from dpml_app.pages.train.figures import NOISY, TRUE, AccuracyCard, styles
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.text import dataset_note, headline
@@ -72,6 +82,21 @@ def test_only_what_a_setting_touches_is_computed_again():
     before_linear = panel.work(values_of(**linear), facts)
     assert touched(before_linear, panel.work(values_of(train_lambda=1.0, **linear), facts)) == set(NOISY)
     assert touched(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
+
+
+@pytest.mark.parametrize("family", ["naive-bayes", "linear"])
+def test_the_legend_names_the_known_levels(family):
+    facts, panel = nb_facts("census"), AccuracyCard()
+    if family == "linear":
+        facts = replace(facts, accuracy={**facts.accuracy, "logistic": 0.8})
+    values = values_of(train_family=family)
+    work = panel.work(values, facts)
+    panel.prepare(values, facts, {})
+    panel.show({place: {"accuracy": np.array([0.7, 0.8])} for place in work}, work)
+    named = {item.label.value for item in panel.figure.plot.legend[0].items}
+    assert {style.label for style in styles(chosen(values, facts), facts).values()} < named
+    assert ("Non-private, logistic" in named) == (family == "linear")
+    assert "Non-private, binary" in named
 
 
 def test_bands_hold_ninety_percent():

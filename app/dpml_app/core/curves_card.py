@@ -43,7 +43,7 @@ class CurvesCard(Card[V, F]):
         super().__init__()
         self._seen: Any = None
         self._tables: dict[str, tuple[Any, Table, Any]] = {}
-        self._styles = dict(self.styles)
+        self._styles, self._levels = dict(self.styles), dict(self.levels)
         names: Any = {"look": {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}, "marker": {}, **self._columns()}
         self.figure: ViewFigure = curve_figure(
             self.plot_name, self.x, self.y, self.styles, self.levels, **names | dict(self.look)
@@ -62,6 +62,10 @@ class CurvesCard(Card[V, F]):
     def shown(self, values: V, facts: F) -> Mapping[str, Style]:
         """Return the styles of the series at a setting."""
         return self.styles
+
+    def shown_levels(self, values: V, facts: F) -> Mapping[str, Style]:
+        """Return the styles of the level lines that the legend names at a setting."""
+        return self.levels
 
     def task(self, values: V, series: str, x: float) -> Task:
         """Return the task of a series at a place of the axis."""
@@ -101,13 +105,13 @@ class CurvesCard(Card[V, F]):
 
     def prepare(self, values: V, facts: F, now: Results) -> None:
         self._values, self._facts = values, facts
-        styles = dict(self.shown(values, facts))
-        if styles != self._styles:
+        styles, levels = dict(self.shown(values, facts)), dict(self.shown_levels(values, facts))
+        if (styles, levels) != (self._styles, self._levels):
             new = {name: style for name, style in styles.items() if name not in self.figure.sources}
             if new:
                 add_series(self.figure, new, marks=self.look.get("marks", False), **self._columns())
-            self._styles, self._seen = styles, None
-            self.figure.name_series({name: style.label for name, style in {**self.levels, **styles}.items()})
+            self._styles, self._levels, self._seen = styles, levels, None
+            self.figure.name_series({name: style.label for name, style in {**levels, **styles}.items()})
         self.figure.mark(self.at(values))
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:

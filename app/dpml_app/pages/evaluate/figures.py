@@ -87,7 +87,7 @@ class PeopleFigure(Figure):
     computed = ("people", "words")
 
     def __init__(self):
-        self.plot = p = new_figure("evaluate-people", x_range=(0.2, IN_A_ROW + 0.8), y_range=(0.2, 10.4))
+        self.plot = p = new_figure("evaluate-attack", x_range=(0.2, IN_A_ROW + 0.8), y_range=(0.2, 10.4))
         p.axis.visible = p.grid.visible = False
         self.people = empty_source(
             "evaluate-people", "record", "seen", "label", "read", "right", "x", "y", "head", "color", "cross"

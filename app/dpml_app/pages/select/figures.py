@@ -122,7 +122,7 @@ class ChosenFigure(Figure):
         small: dict[str, Any] = {"text_baseline": "middle", "text_align": "center"}
         look = {"text_font_size": "13px", "color": REFERENCE, "source": self.sample}
         write(p, MIDDLE, "row", "text", **look, **small, **column, **on)
-        label(p, MIDDLE, 0, "sample", REFERENCE, 13, **small, **column)
+        label(p, MIDDLE, 0, "sample", REFERENCE, 11, **small, **column)
         tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]
         hover(p, [every], ("feature", "@name"), ("places", "@first to @last"), *tips)
 

@@ -15,6 +15,7 @@ from bokeh.models import (
     SaveTool,
 )
 from bokeh.palettes import Viridis256
+from bokeh.transform import dodge
 
 from dpml.sweep import STANDARD
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, Number, ResultKey, Results, here, kept_but_for
@@ -139,8 +140,8 @@ class MethodsFigure(Figure):
         tick: Any = {"marker": "dash", "angle": math.pi / 2, "line_color": REFERENCE, "line_width": 4}
         levels = p.scatter("without", "y", source=rows, size=18, **tick)
         dots = p.scatter("mean", "y", marker="marker", size=12, line_width=2, fill_alpha="alpha", **paint)
-        large: Any = {"text_font_size": "15px", "text_baseline": "bottom", "x_offset": 2, "y_offset": -9}
-        names = write(p, "start", "y", "shown", source=rows, level=OVERLAY, **large)
+        large: Any = {"text_font_size": "15px", "text_baseline": "bottom", "x_offset": 2, "y_offset": -3}
+        names = write(p, "start", dodge("y", -0.125), "shown", source=rows, level=OVERLAY, **large)
         names.glyph.text_color = INK[0]
         follow_ground(p, names.glyph, "text_color", *INK)
         legend = PlotLegend(p, location=(0, 0))  # there is no axis at its left
@@ -360,7 +361,8 @@ class BestFigure(Figure):
         methods = FactorRange(factors=list(MAPPED_METHODS.values())[::-1])
         self.plot = p = over_epsilon("train-best", EPSILONS[0] / 1.5, EPSILONS[-1] * 1.5, y_range=methods)
         p.grid.visible = False
-        p.yaxis.major_label_text_font_size = "11px"  # on a phone the names take half of the width
+        # on a phone the names take half of the width
+        p.yaxis.major_label_text_font_size, p.xaxis.axis_label = "11px", "ε (log scale)"
         columns = ("left", "right", "epsilon", "method", "setting", "mean", "error", "behind")
         self.cells = empty_source("train-best-cells", *columns)
         self.equal = empty_source("train-best-equal", "epsilon", "method")
@@ -375,7 +377,7 @@ class BestFigure(Figure):
         p.scatter("epsilon", "method", source=self.best, size=14, level=OVERLAY, **ring)
         legend = PlotLegend(p)
         legend.add("best", [mark("circle", "white", **{k: v for k, v in ring.items() if k != "fill_color"})])
-        legend.add("as good", [mark("circle", "black")])
+        legend.add("as good", [mark("circle", "black", line_color="white")])
         bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
         bar.title = "percentage points behind the best"
         p.add_layout(bar, "above")
@@ -450,6 +452,10 @@ class AccuracyCard(BandCard):
     name, title = "accuracy", "Accuracy against ε"
     wide, families = True, ("naive-bayes", "linear")
     plot_name, xlim, levels = "train-accuracy", (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15), REFERENCES
+
+    def shown_levels(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        known = levels(values, facts)
+        return {name: style for name, style in REFERENCES.items() if name in known}
 
     def shown(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts)
