@@ -602,15 +602,17 @@ class CardPage(BasePage, Generic[V, F]):
     def fill(self) -> None:
         """Fill the picture and its sentence with results that ship, so that they come with the document."""
         values, picture, name = self.values(), self.cards[self.main_card], self.settings.dataset
-        self.pool.keep(self.shipped_results(name))
-        facts = self.shipped_facts(name)
+        shipped, facts = self.shipped_results(name), self.shipped_facts(name)
+        self.pool.keep(shipped)
         if facts is not None and not picture.refusal(values, facts):
             wanted = picture.work(values, facts)
-            self._opened, there, chosen = name, self._kept(wanted), self._chosen(wanted)
+            there = {result_key: shipped[task] for result_key, task in wanted.items() if task in shipped}
             picture.prepare(values, facts, there)
             picture.show(there, wanted)
+            chosen = {result_key: result for result_key, result in there.items() if result_key[1] in CHOSEN}
             self.headline.object = self.words(values, facts, {self.main_card: chosen})
             self._read_out(self.main_card, picture.readout(values, facts, chosen))
+            self._opened = name
         self.show_risk()
 
     def _clear(self) -> None:
