@@ -227,7 +227,7 @@ class PageValues:
 
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:
-        """Return the values of the moment; what is chosen of several stands in the order of the choice."""
+        """Return the current values of the settings. Multiple choices keep the order in which they were chosen."""
         read = {name: getattr(settings, name) for name in cls.names()}
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in read.items()})
 

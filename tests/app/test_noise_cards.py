@@ -54,7 +54,9 @@ def test_a_model_draws_has_the_tail_and_the_size_of_its_mechanism(name, numbers)
     for tail in (0.5, 0.05):
         share = noise.tail(noise.quantile(tail))
         assert share <= tail * (1 + 1e-9)
-        assert (sizes > noise.quantile(tail)).mean() == pytest.approx(share, abs=5 * math.sqrt(0.25 / draws))
+        assert (sizes > noise.quantile(tail)).mean() == pytest.approx(
+            share, abs=5 * math.sqrt(share * (1 - share) / draws)
+        )
     if math.isfinite(noise.mean_size):
         assert sizes.mean() == pytest.approx(noise.mean_size, rel=0.05)
 

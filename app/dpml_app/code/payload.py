@@ -1,4 +1,4 @@
-"""What the browser is told of a plot when its numbers are opened: tables, files and code."""
+"""Return the tables, files and code of a plot, which the browser requests when a person opens its numbers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
