@@ -14,7 +14,7 @@ def test_a_data_set_of_words_is_refused_in_words(monkeypatch, tmp_path, here):
     shell.link({"page": "publish", "dataset": "newsgroup1"})
     sentence = "newsgroup1 is text, and this page needs a table, so it shows census."
     assert [text for _severity, text in shell.shown._messages.values()] == [sentence]
-    assert not shell.shown.controls.data_offer.get.visible  # what it would bring cannot be shown
+    assert not shell.shown.controls.data_offer.name  # what it would bring cannot be shown
 
 
 def test_drawing_again_shows_the_next_of_the_drawn_tables_and_begins_anew_after_the_last(alone, short_curves):

@@ -99,12 +99,12 @@ def test_data_that_are_not_here_are_marked_and_not_chosen(home):
 def test_an_offer_says_how_much_comes_from_where_and_on_which_terms(home):
     settings = Settings()
     offer = real_data.Offer(settings, OF_TWO_CLASSES)
-    assert (offer.ask.visible, offer.get.visible, offer.text.object) == (True, False, "")
+    assert (offer.column.objects, offer.button.label) == ([offer.button], "Download real data")
     settings.assign({"dataset": "bank"})
     facts = card("bank")
     for word in ("5.8 MB", facts["licence"], facts["source"], facts["title"]):
         assert word in offer.text.object
-    assert (offer.ask.visible, offer.get.visible) == (False, True)
+    assert (offer.column.objects[0], offer.button.label) == (offer.text, "Download")
     # every set that comes from files has what it takes
     for name in OF_TWO_CLASSES:
         assert all(size > 0 for size in real_data.missing(name).values())
@@ -117,13 +117,13 @@ def test_nothing_is_asked_for_before_the_button_and_the_data_are_shown_after_it(
     settings = Settings()
     settings.assign({"dataset": NAME})
     offer = real_data.Offer(settings, OF_TWO_CLASSES)
-    assert offer.get.visible
+    assert offer.button.label == "Download"
     assert published["asked"]() == before
     offer = press_download(settings)
     assert published["asked"]() == before + 1
     assert (home / FILE).read_bytes() == published["content"]
     assert [path.name for path in home.iterdir()] == [FILE]
-    assert (settings.dataset, settings.missing_dataset.dataset, offer.get.visible) == (NAME, "", False)
+    assert (settings.dataset, settings.missing_dataset.dataset, offer.name) == (NAME, "", "")
     assert CARDS[NAME]["menu"] in real_data.titled([NAME])
 
 
@@ -185,7 +185,7 @@ def test_a_download_that_fails_is_said_and_writes_nothing(home, monkeypatch, dam
     assert str(home) in offer.text.object
     assert list(home.iterdir()) == []
     assert settings.dataset == "census"
-    assert offer.get.label == "Try again"
+    assert offer.button.label == "Try again"
 
 
 @pytest.mark.parametrize("here", [True, False])
@@ -203,14 +203,14 @@ def test_a_bare_link_shows_real_data_where_they_are_and_the_address_names_them(m
             assert one.settings.dataset == (expected if here or expected != "toy" else "census")
         # another browser comes to the same
         again = shell.Shell()
-        again.link(parse(one.address.data["query"][0]))
+        again.link(parse(one.address["query"]))
         assert again.settings.dataset == one.settings.dataset
     # and so does who has chosen the usual data instead
     one = shell.Shell()
     one.link({})
     one.settings.dataset = "census"
     again = shell.Shell()
-    again.link(parse(one.address.data["query"][0]))
+    again.link(parse(one.address["query"]))
     assert again.settings.dataset == "census"
 
 

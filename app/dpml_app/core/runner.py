@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import panel as pn
@@ -35,23 +36,31 @@ class Progress:
     def __init__(self, name: str, pressed: Callable[[], None], labels: ButtonLabels):
         self.labels, self.bar = labels, bar()
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
-        self.button = pmui.Button(label=labels.stop, variant="outlined", size="small", margin=(2, 8), disabled=True)
-        self.button.on_click(lambda _event: pressed())
+        self._pressed = pressed
+        self.row = pn.Row(self.status, sizing_mode="stretch_width", margin=0, height=42)
         self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name=name)
 
     @property
     def column(self) -> pn.Column:
         """All parts, below one another."""
-        line = pn.Row(self.status, self.button, sizing_mode="stretch_width", margin=0, height=42)
-        return pn.Column(line, self.bar, sizing_mode="stretch_width", margin=(8, 6))
+        return pn.Column(self.row, self.bar, sizing_mode="stretch_width", margin=(8, 6))
+
+    @cached_property
+    def button(self) -> pmui.Button:
+        """The button, made when it first does something: a page that opens with stored results may need none."""
+        button = pmui.Button(label=self.labels.stop, variant="outlined", size="small", margin=(2, 8))
+        button.on_click(lambda _event: self._pressed())
+        self.row.append(button)
+        return button
 
     def tell(self, text: str, done: int, total: int, *, running: bool = False, label: str = "") -> None:
         """Show the status of a run, and the label of what the button does next."""
         label = label or (self.labels.stop if running else self.labels.again)
         self.bar.object = filled("Progress", done, total) if running else ""
         self.status.object = text
-        styles = SHOWN if label else AWAY
-        self.button.param.update(label=label or self.labels.stop, disabled=not label, styles=styles)
+        if label or len(self.row) > 1:
+            styles = SHOWN if label else AWAY
+            self.button.param.update(label=label or self.labels.stop, disabled=not label, styles=styles)
         self.state.data = {"running": [running], "done": [done], "total": [total]}
 
 

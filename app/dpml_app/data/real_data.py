@@ -7,7 +7,7 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
-from functools import partial
+from functools import cached_property, partial
 from html import escape
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -121,25 +121,30 @@ class Offer:
     def __init__(self, settings: Shared, datasets: Iterable[str]):
         self.settings, self.datasets = settings, tuple(datasets)
         self.name = ""
-        self.ask = make_widget(pmui.Button, label="Download real data", variant="outlined", **self.WIDE)
-        self.ask.on_click(lambda _event: self.offer(REAL))
         self.text = pn.pane.HTML("", stylesheets=[STYLE], **self.WIDE)
-        self.get = make_widget(pmui.Button, label="Download", variant="contained", **self.WIDE)
-        self.get.on_click(self._on_get)
         self.bar = bar()
-        self.column = pn.Column(self.ask, self.text, self.get, self.bar, sizing_mode="stretch_width", margin=0)
+        self.column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._tasks: set[asyncio.Task] = set()
         self.offer(settings.missing_dataset.dataset)
         settings.missing_dataset.param.watch(lambda event: self.offer(event.new), "dataset", onlychanged=False)
 
+    @cached_property
+    def button(self) -> Any:
+        """The button that asks what can be downloaded, and then gets it; made where there is something to download."""
+        button = make_widget(pmui.Button, variant="outlined", **self.WIDE)
+        button.on_click(self._on_click)
+        return button
+
     def offer(self, name: str) -> None:
         """Say what can be downloaded, and from where; no name, or one that the page cannot show: the button alone."""
         self.name = name if name in self.datasets and missing(name) else ""
+        if not self.name and not (REAL in self.datasets and missing(REAL)):
+            self.column.objects = []
+            return
         self.bar.object = ""
         self.text.object = self._says(self.name) if self.name else ""
-        self.get.param.update(label="Download", disabled=False)
-        self.text.visible = self.get.visible = self.bar.visible = bool(self.name)
-        self.ask.visible = not self.name and REAL in self.datasets and bool(missing(REAL))
+        self.button.param.update(label="Download" if self.name else "Download real data", disabled=False)
+        self.column.objects = [self.text, self.button, self.bar] if self.name else [self.button]
 
     @staticmethod
     def _says(name: str) -> str:
@@ -151,10 +156,11 @@ class Offer:
             f"{escape(urlsplit(facts['source']).netloc)}</a>. Licence: {escape(facts['licence'])}.</p>"
         )
 
-    def _on_get(self, _event: Any) -> None:
+    def _on_click(self, _event: Any) -> None:
         if not self.name:
+            self.offer(REAL)
             return
-        self.get.disabled = True
+        self.button.disabled = True
         task = asyncio.get_running_loop().create_task(self.follow(download(self.name), pn.state.curdoc))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -165,7 +171,7 @@ class Offer:
             while not coming.future.done():
                 with pn.io.hold(doc):
                     self.bar.object = filled("Download", coming.done, coming.size)
-                    self.get.label = f"{megabytes(coming.done)} of {megabytes(coming.size)}"
+                    self.button.label = f"{megabytes(coming.done)} of {megabytes(coming.size)}"
                 await asyncio.sleep(POLL_SECONDS)
             error = coming.future.exception()
             with pn.io.hold(doc):
@@ -174,7 +180,7 @@ class Offer:
                     self.settings.assign({"dataset": coming.name})
                 else:
                     self.offer(coming.name)
-                    self.get.label = "Try again"
+                    self.button.label = "Try again"
                     self.text.object += failed(coming, error)
 
 

@@ -26,6 +26,7 @@ from bokeh.models import (
     ResetTool,
     SaveTool,
     Span,
+    Tool,
     WheelZoomTool,
 )
 from bokeh.plotting import figure
@@ -77,15 +78,24 @@ def new_figure(name: str, **options) -> figure:
         height=HEIGHT,
         sizing_mode="stretch_width",
         output_backend="canvas",
+        tools=_tools(),
         **{"outline_line_color": None, "min_border_right": RIGHT, **options},
     )
-    style_tools(p)
+    _style(p)
     return p
 
 
 def style_tools(p: figure) -> None:
     """Give a figure the tools and the axes of the page's style."""
-    p.tools = [PanTool(), BoxZoomTool(), WheelZoomTool(), ResetTool(), SaveTool()]
+    p.tools = _tools()
+    _style(p)
+
+
+def _tools() -> list[Tool]:
+    return [PanTool(), BoxZoomTool(), WheelZoomTool(), ResetTool(), SaveTool()]
+
+
+def _style(p: figure) -> None:
     # nothing is active at first, so that a finger on a phone scrolls the page
     p.toolbar.update(logo=None, autohide=True, active_drag=None, active_scroll=None)
     p.toolbar_location = "above"
