@@ -27,7 +27,7 @@ READY = {
     "msg_data": {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}},
 }
 # what a page says of itself rather than of the data
-ASIDE = ("address", "browser-controls", "waiting", "pins", "flush")
+ASIDE = ("browser-controls",)
 OPENING, LEAVING = 120.0, 5.0
 
 
@@ -107,7 +107,7 @@ class SocketSession:
         self._reading = asyncio.create_task(self._read())
         await self._patch(READY)
         if self.near:  # as a browser that has been scrolled
-            await self._write("near", {"names": list(self.near)})
+            await self._say("near", list(self.near))
 
     async def connect(self, token: str, **headers: str) -> None:
         """Open the socket of a session."""
@@ -161,6 +161,11 @@ class SocketSession:
         return (whole if first is None else first - begun), whole
 
     # ---- the protocol -----------------------------------------------------------------------------------------------
+
+    async def _say(self, name: str, value: Any) -> None:
+        """Change a message of the page to the server."""
+        model = {"id": self._named["messages"]}
+        await self._patch({"kind": "ModelChanged", "model": model, "attr": name, "new": json.dumps(value)})
 
     async def _write(self, name: str, columns: dict[str, Any]) -> None:
         model = {"id": self._named[name]}
@@ -242,7 +247,7 @@ class SocketSession:
     def _note(self, part: dict[str, Any]) -> None:
         attributes = part.get("attributes", {})
         self._models[part["id"]] = part["name"], attributes
-        if part["name"] == "ColumnDataSource" and attributes.get("name"):
+        if part["name"].endswith(("ColumnDataSource", "Messages")) and attributes.get("name"):
             self._named[attributes["name"]] = part["id"]
         inner = attributes.get("data")
         if not isinstance(inner, dict) or "id" not in inner:

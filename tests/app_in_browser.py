@@ -39,18 +39,23 @@ PAGE_SOURCES = {
 OPEN_ALL = """() => {
   for (const rest of document.querySelectorAll("section.shown > * > details")) { rest.open = true }
 }"""
+# the names of cards that wait for being near the view; undefined before the page is there
+WAITING = """() => {
+  const messages = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("messages")
+  return messages && JSON.parse(messages.waiting)
+}"""
 READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
   const work = named("WORK"), state = named("STATE")
   if (!CARDS) { (OPEN_ALL)() }
   const answered = state?.answers[0] > before && !(WORKING && work?.running[0]) && !state.due?.[0]
-  return answered && ALSO && (CARDS || named("waiting")?.names.length === 0)
+  return answered && ALSO && (CARDS || (WAITING)()?.length === 0)
 }"""
 # the server is where the last link led, and the address says what it has told the browser to write into it
 WRITTEN = """() => {
-  const [there, asked] = ["address", "visited"].map((name) => Bokeh.documents[0].get_model_by_name(name).data)
-  const told = there.query[0]
-  return there.at[0] === asked.at[0] && location.search === (told === "?" ? "" : told)
+  const {address, visited} = Bokeh.documents[0].get_model_by_name("messages")
+  const {query, at} = JSON.parse(address)
+  return at === JSON.parse(visited).at && location.search === (query === "?" ? "" : query)
 }"""
 # every plot that is shown is drawn, and its own tools are out of the tab order
 DRAWN = """() => {
@@ -92,8 +97,8 @@ TEXT = """() => {
 }"""
 # half a screen further down, and from the top again, until no card waits any more
 SCROLL_ON = """() => {
-  const names = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("waiting")?.data.names
-  if (names === undefined || names.length === 0) { return names !== undefined }
+  const names = (WAITING)()
+  if (!names?.length) { return names !== undefined }
   const main = document.querySelector("main")
   const end = main.scrollTop + main.clientHeight >= main.scrollHeight - 1
   main.scrollTop = end ? 0 : main.scrollTop + main.clientHeight / 2
@@ -154,7 +159,7 @@ class App:
         words = {"STATE": state, "WORKING": str(working).lower(), "WORK": work, "ALSO": also}
         # on a small screen some cards wait for being near
         words["CARDS"] = "false" if self.height >= ALL_CARDS else "true"
-        ready = READY.replace("OPEN_ALL", OPEN_ALL)
+        ready = READY.replace("OPEN_ALL", OPEN_ALL).replace("WAITING", WAITING, 1)
         for word, meant in words.items():
             ready = ready.replace(word, meant)
         self.page.wait_for_function(ready, arg=before)
@@ -295,7 +300,7 @@ class App:
     def scroll(self):
         """Scroll until every card has been near the view."""
         self.open_all()
-        self.page.wait_for_function(SCROLL_ON, polling=300)
+        self.page.wait_for_function(SCROLL_ON.replace("WAITING", WAITING), polling=300)
 
     def turn_dark(self, figure):
         """Change to the dark theme and wait until a figure has it."""

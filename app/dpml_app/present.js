@@ -41,7 +41,7 @@ function stage(next) {
   enlarge()
 }
 function stage_lesson() {
-  const el = el_of(address.document.get_model_by_name(lesson_place()))
+  const el = el_of(messages.document.get_model_by_name(lesson_place()))
   stage(el ? stages().indexOf(el) : 0)
 }
 
@@ -97,7 +97,7 @@ function presenting(on) {
     enlarge()
   }
 }
-address.connect(address.properties.data.change, () => {
+hear("address", () => {
   if (presented()) { setTimeout(() => { if (presented() && lesson_place()) { stage_lesson() } }, 400) }
 })
 const qr = document.getElementById("qr")

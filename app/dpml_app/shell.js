@@ -1,7 +1,9 @@
 // What the browser does by itself: the address, Back and Forward, a connection that is lost.
-// In, from the server: address (query, push, at), waiting (names of places without a card yet).
-// In, to the server: visited (query, at), near (names of places that are near the view).
+// Both sides speak through one model, `messages`, whose properties are JSON texts (shell.py).
 const body = document.getElementById("body")
+const said = (name) => JSON.parse(messages[name])
+const say = (name, value) => { messages[name] = JSON.stringify(value) }
+const hear = (name, act) => messages.connect(messages.properties[name].change, act)
 
 // the element of a model, an element outside shadow roots that holds another, and all elements in one
 const el_of = (model) => model && Bokeh.index.find_one_by_id(model.id)?.el
@@ -37,7 +39,15 @@ const pageOf = (query) => {
   return links.some((link) => link.dataset.page === named) ? named : "explore"
 }
 show(body.dataset.page)
-function visit(query) { visited.data = {query: [query], at: [performance.now()]} }
+
+// Bokeh puts the regions of a page that is visited later at the end of the document.
+new MutationObserver((changes) => {
+  for (const el of changes.flatMap(({addedNodes}) => [...addedNodes])) {
+    if (!el.classList?.contains("place")) { continue }
+    for (const name of el.classList) { document.getElementById(name)?.append(el) }
+  }
+}).observe(document.body, {childList: true})
+function visit(query) { say("visited", {query, at: performance.now()}) }
 
 // Controls replace the entry of the history, pages add one. Browsers refuse more than some hundred replacements in
 // half a minute, so a dragged slider is written down once it rests.
@@ -51,10 +61,10 @@ function write() {
   unwritten = null
 }
 function follow() {
+  const {query, push, at} = said("address")
   // an answer to a place in the history that has been left meanwhile
-  if (address.data.at[0] !== visited.data.at[0]) { return }
-  const query = address.data.query[0]
-  if (address.data.push[0]) {
+  if (at !== said("visited").at) { return }
+  if (push) {
     write()
     if (query !== location.search) { history.pushState(null, "", location.pathname + query) }
     show(pageOf(query))
@@ -64,7 +74,7 @@ function follow() {
     timer = setTimeout(write, 200)
   }
 }
-address.connect(address.properties.data.change, follow)
+hear("address", follow)
 follow()
 addEventListener("popstate", () => {
   clearTimeout(timer)
@@ -100,7 +110,7 @@ async function disconnected() {
   document.body.classList.add("lost")
   body.inert = true
   lost.hidden = false
-  if (ended.data.idle[0]) {
+  if (said("ended")) {
     lost.textContent = "This session ended after a long idle time. Reload the page to continue."
     return
   }
@@ -114,19 +124,19 @@ async function disconnected() {
   history.replaceState({again: true}, "")
   location.reload()
 }
-address.document.on_event("connection_lost", disconnected)
+messages.document.on_event("connection_lost", disconnected)
 addEventListener("offline", disconnected)
 
 // A place is filled once it is less than a screen away, and not behind what is closed.
 const AHEAD = 1.0
 const asked = new Set()
 function look() {
-  const wanted = waiting.data.names.filter((name) => {
-    const el = el_of(waiting.document?.get_model_by_name(name))
+  const wanted = said("waiting").filter((name) => {
+    const el = el_of(messages.document?.get_model_by_name(name))
     return el?.checkVisibility() && !asked.has(name) && el.getBoundingClientRect().top < innerHeight * (1 + AHEAD)
   })
   wanted.forEach((name) => asked.add(name))
-  if (wanted.length > 0) { near.data = {names: wanted} }
+  if (wanted.length > 0) { say("near", wanted) }
 }
 setInterval(look, 200)
 addEventListener("toggle", look, true) // what is opened is not kept waiting

@@ -16,9 +16,11 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import segno
+from bokeh.core.properties import Int, String
 from bokeh.document import Document
 from bokeh.events import DocumentReady
-from bokeh.models import ColumnDataSource, CustomJS, Plot
+from bokeh.model import DataModel, Model
+from bokeh.models import CustomJS, Plot
 from panel.io.state import set_curdoc
 
 from dpml_app import compat, uploaded_table
@@ -26,7 +28,7 @@ from dpml_app.code.payload import payload
 from dpml_app.code.report import as_html, report_of
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
-from dpml_app.core.page import FLUSH, BasePage, adding_models, one_message
+from dpml_app.core.page import MESSAGES, BasePage, adding_models, one_message
 from dpml_app.data import real_data
 from dpml_app.drawing.figure import script
 from dpml_app.jobs import pool
@@ -51,27 +53,33 @@ REPORT, ADDRESS, PINS = "report", "address", ("pin", "remove", "load")
 ASIDE = "aside"
 
 
+class Messages(DataModel):
+    """What server and browser say to each other besides settings: JSON texts, and nothing that is shown."""
+
+    # from the server: the link (query, push, at); names of cards that wait for being near the view; what a page has
+    # pinned (page, html); the answer to `asking`; whether the server is about to close an idle session
+    address = String('{"query": "?", "push": false, "at": 0}')
+    waiting = String("[]")
+    pins = String("{}")
+    answered = String("{}")
+    ended = String("false")
+    # from the browser: where Back, Forward or a link leads (query, at); cards that have come near the view; what it
+    # asks for (what, of, serial): numbers of a card, the report, an address as a picture, a pin
+    visited = String('{"query": "", "at": 0}')
+    near = String("[]")
+    asking = String("{}")
+    # changes after each message, see `one_message`
+    flush = Int(0)
+
+
 class Shell:
     """The pages of one session; each is made, and started, when it is first shown."""
 
     def __init__(self) -> None:
         self.settings = Settings()
         self.pages: dict[str, BasePage] = {}
-        self.places = Places(PAGES)
-        self.address = ColumnDataSource({"query": ["?"], "push": [False], "at": [0.0]}, name="address")
-        self.visited = ColumnDataSource({"query": [""], "at": [0.0]}, name="visited")
-        # cards that wait for being near the view, and those that have come near it
-        self.waiting = ColumnDataSource({"names": []}, name="waiting")
-        self.near = ColumnDataSource({"names": []}, name="near")
-        # what a page has pinned, as it is shown
-        self.pins = ColumnDataSource({"payload": ["{}"]}, name="pins")
-        # what the browser asks for: numbers of a card, the report, an address as a picture, a pin; and the answer
-        self.asking = ColumnDataSource({"what": [""], "of": [""], "serial": [0]}, name="asking")
-        self.answered = ColumnDataSource({"payload": ["{}"]}, name="answered")
-        # whether the server is about to close an idle session
-        self.ended = ColumnDataSource({"idle": [False]}, name="ended")
-        # changes after each message, see `one_message`
-        self.flush = ColumnDataSource({"count": [0]}, name=FLUSH)
+        self.places = Places()
+        self.messages = Messages(name=MESSAGES)
         self.class_session = ClassSession(pn.state.curdoc)
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), sizing_mode="stretch_width", margin=0)
@@ -91,9 +99,8 @@ class Shell:
         self.settings.dataset = self._usual("dataset", given)
         self.lesson_position, given, faults = position_of(given)
         faults += link.read(self.settings, given, ["page", *self.settings.names()])
-        self.visited.on_change("data", self._on_visit)
-        self.near.on_change("data", self._on_near)
-        self.asking.on_change("data", self._on_asking)
+        for name, answer in {"visited": self._on_visit, "near": self._on_near, "asking": self._on_asking}.items():
+            self.messages.on_change(name, answer)
         self.settings.param.watch(self._on_change, ["page", *self.settings.names()])
         self.show()
         self._tell(faults)
@@ -112,10 +119,19 @@ class Shell:
             self.shown.clear("link")
 
     @property
-    def spoken(self) -> dict[str, ColumnDataSource]:
-        """The sources that server and browser speak through, by their names in the script."""
-        every = (self.address, self.visited, self.waiting, self.near, self.pins, self.asking, self.answered, self.ended)
-        return {s.name: s for s in (*every, self.flush, *self.class_session.sources)}
+    def spoken(self) -> dict[str, Model]:
+        """The models that server and browser speak through, by their names in the script."""
+        return {model.name: model for model in (self.messages, *self.class_session.sources)}
+
+    def _say(self, name: str, value: Any) -> None:
+        """Send a message to the browser, if it is another than the last."""
+        setattr(self.messages, name, json.dumps(value))
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """The link of what is shown, as the browser was told last."""
+        told: dict[str, Any] = json.loads(self.messages.address)
+        return told
 
     @property
     def shown(self) -> BasePage:
@@ -140,9 +156,9 @@ class Shell:
         bare = set(link.parse(query)) <= {"page"}
         if bare and "dataset" in names and self.settings.dataset != real_data.first():
             query += f"{'' if query == '?' else '&'}dataset={self.settings.dataset}"
-        now = {"query": [query], "at": self.visited.data["at"]}
-        if push or now != {name: self.address.data[name] for name in now}:
-            self.address.data = {**now, "push": [push]}
+        now = {"query": query, "at": json.loads(self.messages.visited)["at"]}
+        if push or not now.items() <= self.address.items():
+            self._say("address", {**now, "push": push})
 
     def _on_change(self, *events: Any) -> None:
         if self._restoring:
@@ -153,10 +169,10 @@ class Shell:
                 self.show()
         self._write(push=turned)
 
-    def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+    def _on_visit(self, _attribute: str, _old: str, new: str) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
         with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
-            self._visit(new["query"][0])
+            self._visit(json.loads(new)["query"])
 
     def _visit(self, query: str) -> None:
         given = link.parse(query)
@@ -219,23 +235,22 @@ class Shell:
 
     def _wait(self) -> None:
         """Tell the browser which cards are still to come."""
-        names = [slot.name for slot in self.shown.slots if slot.visible and not slot.objects]
-        if names != list(self.waiting.data["names"]):
-            self.waiting.data = {"names": names}
+        self._say("waiting", [slot.name for slot in self.shown.slots if slot.visible and not slot.objects])
 
-    def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+    def _on_near(self, _attribute: str, _old: str, new: str) -> None:
         """Fill the places that have come near the view."""
+        names = json.loads(new)
         with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             for slot in self.shown.slots:
-                if slot.name in new["names"]:
+                if slot.name in names:
                     slot.mount()
             self._wait()
 
-    def _on_asking(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+    def _on_asking(self, _attribute: str, _old: str, new: str) -> None:
         """Answer what the browser asks for."""
+        asked = json.loads(new)
         with set_curdoc(self.doc), one_message(self.doc):
-            answer = {**self._answer(str(new["what"][0]), str(new["of"][0])), "serial": new["serial"][0]}
-            self.answered.data = {"payload": [json.dumps(answer)]}
+            self._say("answered", {**self._answer(asked["what"], asked["of"]), "serial": asked["serial"]})
 
     def _answer(self, what: str, of: str) -> dict[str, Any]:
         if what == REPORT:
@@ -268,7 +283,7 @@ class Shell:
         """Send a page's pins to the browser."""
         pins = self.pages[name].pins
         if pins is not None:
-            self.pins.data = {"payload": [json.dumps({"page": name, "html": pins.html()})]}
+            self._say("pins", {"page": name, "html": pins.html()})
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
@@ -282,7 +297,7 @@ class Shell:
     def _end(self) -> None:
         """Tell the browser that the session ends because nobody uses it."""
         with set_curdoc(self.doc), one_message(self.doc):
-            self.ended.data = {"idle": [True]}
+            self._say("ended", True)
 
     async def _start(self, page: BasePage) -> None:
         with set_curdoc(self.doc):  # a task has none of its own

@@ -17,12 +17,13 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, Div
+from bokeh.models import Div
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.views.ws import WSHandler
 from dpml_app import compat
 from dpml_app.core import page
+from dpml_app.shell import Messages
 from panel.io import document as panel_document
 from panel.io.state import set_curdoc
 
@@ -202,8 +203,8 @@ def test_a_message_that_panel_kept_goes_with_the_next(monkeypatch):
 @pytest.mark.parametrize("serves", [True, False])
 def test_one_empty_change_follows_messages_of_a_session(monkeypatch, serves):
     monkeypatch.setattr(page, "FLUSH_DELAY", 0.01)
-    doc, source, context = Document(), ColumnDataSource({"count": [0]}, name=page.FLUSH), SimpleNamespace()
-    doc.add_root(Div(tags=[source]))
+    doc, messages, context = Document(), Messages(name=page.MESSAGES), SimpleNamespace()
+    doc.add_root(Div(tags=[messages]))
     if serves:
         doc._session_context = lambda: context
 
@@ -211,8 +212,8 @@ def test_one_empty_change_follows_messages_of_a_session(monkeypatch, serves):
         for _ in range(3):
             with page.one_message(doc):
                 pass
-        assert source.data["count"] == [0]
+        assert messages.flush == 0
         await asyncio.sleep(0.1)
 
     asyncio.run(send_three())
-    assert source.data["count"] == [int(serves)]
+    assert messages.flush == int(serves)

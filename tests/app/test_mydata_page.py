@@ -45,7 +45,7 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     assert other.shell.settings.assign({"dataset": name}) != []
     assert other.page.draft is None
     # and nothing of it is in a link or a log
-    for text in (caplog.text, one.shell.address.data["query"][0], str(one.shell.pins.data)):
+    for text in (caplog.text, one.shell.address["query"], one.shell.messages.pins):
         assert not any(
             secret in text for secret in (*uploaded_tables.SECRETS, name, name.removeprefix(uploaded_table.PREFIX))
         )

@@ -275,8 +275,8 @@ def test_another_session_sees_nothing_of_it_and_nothing_is_in_a_link_or_a_log(re
     name = one.shell.settings.uploaded.table.name
     for text in (
         caplog.text,
-        one.shell.address.data["query"][0],
-        str(one.shell.pins.data),
+        one.shell.address["query"],
+        one.shell.messages.pins,
         repr(one.page.release.done),
     ):
         assert not any(secret in text for secret in (*uploaded_tables.SECRETS, name))

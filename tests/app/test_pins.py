@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pytest
@@ -177,12 +178,14 @@ def test_the_browser_asks_and_is_told():
     facts = asyncio.run(page_facts(page, "toy"))
     page._values, page._facts = page.values(), facts
 
+    serials = count()
+
     def ask(what, of=""):
-        shell.asking.data = {"what": [what], "of": [of], "serial": [shell.asking.data["serial"][0] + 1]}
-        return json.loads(shell.answered.data["payload"][0])["said"]
+        shell.messages.asking = json.dumps({"what": what, "of": of, "serial": next(serials)})
+        return json.loads(shell.messages.answered)["said"]
 
     assert ask("pin") == "Pinned as pin 1."
-    told = json.loads(shell.pins.data["payload"][0])
+    told = json.loads(shell.messages.pins)
     assert told["page"] == "explore"
     assert re.findall(r'data-act="(\w+ \d)" aria-label="([^"]+)"', told["html"]) == [
         ("load 0", "Show pin 1"),
@@ -195,8 +198,8 @@ def test_the_browser_asks_and_is_told():
         ask("remove", at)
         assert len(page.pins.kept) == 1
     ask("remove", "0")
-    assert json.loads(shell.pins.data["payload"][0])["html"] == ""
-    assert "pin" not in shell.address.data["query"][0]
+    assert json.loads(shell.messages.pins)["html"] == ""
+    assert "pin" not in shell.address["query"]
 
 
 @pytest.mark.browser

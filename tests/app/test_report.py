@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import count
 
 import pytest
 from dpml_app import uploaded_table
@@ -75,16 +76,18 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     shell.link({"page": "noise"})
     shell.shown.card_slots["rivals"].mount()
 
+    serials = count(1)
+
     def ask(what, of=""):
-        shell.asking.data = {"what": [what], "of": [of], "serial": [1]}
-        return json.loads(shell.answered.data["payload"][0])
+        shell.messages.asking = json.dumps({"what": what, "of": of, "serial": next(serials)})
+        return json.loads(shell.messages.answered)
 
     told = ask("noise-rivals-readout")
     assert told["serial"] == 1
     assert told["file"] == "dpml-noise-rivals-epsilon-1"
     assert "RivalsCard().work(settings, facts)" in told["script"]
     assert "script" not in ask("noise-nothing-readout")
-    assert ask("<script>", "<b>") == {"tables": "", "csv": {}, "serial": 1}
+    assert ask("<script>", "<b>") == {"tables": "", "csv": {}, "serial": 3}
     assert ask("address", "http://localhost/app")["svg"].startswith("<svg")
     report = ask("report")
     assert report["file"] == "dpml-noise-report-epsilon-1"

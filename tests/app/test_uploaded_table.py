@@ -72,7 +72,7 @@ def test_a_link_names_no_table_and_brings_none():
     one.settings.hold(uploaded_tables.made())
     one.settings.dataset = one.settings.uploaded.table.name
     one.settings.epsilon = 0.5
-    query = one.address.data["query"][0]
+    query = one.address["query"]
     assert link.parse(query) == {"epsilon": "0.5"}
     other._visit(query)
     assert other.settings.dataset == "census"

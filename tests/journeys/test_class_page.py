@@ -59,7 +59,7 @@ def test_a_class_is_asked_before_it_is_told_and_nothing_of_it_stays(make_app, cl
     teacher.get_by_text("2 of 2 answered", exact=True).wait_for()
     teacher.keyboard.press("p")  # on the projector the link of the class is shown, by Present's own picture
     check_becomes(teacher, lambda: teacher.evaluate("document.getElementById('qr').innerHTML.length > 500"), True)
-    assert teacher.evaluate("Bokeh.documents[0].get_model_by_name('asking').data.of[0]") == link
+    assert teacher.evaluate("JSON.parse(Bokeh.documents[0].get_model_by_name('messages').asking).of") == link
     teacher.get_by_role("button", name="Reveal", exact=True).click()
     for page in (teacher, first, second):
         check_becomes(page, lambda page=page: page.evaluate(DOTS), [1, 1, 0])

@@ -78,7 +78,6 @@ FIGURES = """() => [...Bokeh.documents[0]._all_models.values()].flatMap((model) 
 # all that is plotted
 DATA = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
   .filter((model) => model.type === "ColumnDataSource" && model.name)
-  .filter((model) => !["address", "visited", "waiting", "near"].includes(model.name))
   .map((model) => [model.name, Object.fromEntries(Object.entries(model.data).map(([k, v]) => [k, Array.from(v)]))]))"""
 VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
 
@@ -106,8 +105,8 @@ def test_a_page_has_one_question_one_large_picture_few_words_on_a_laptop_a_phone
     app.enter(name, FEW, wait=False)
     page = app.page
     page.wait_for_function(
-        """() => globalThis.Bokeh?.documents?.[0]?.get_model_by_name("waiting")?.data.names
-            .every((name) => document.querySelector("section.shown .more") !== null)"""
+        """() => JSON.parse(globalThis.Bokeh?.documents?.[0]?.get_model_by_name("messages")?.waiting ?? "null")
+            ?.every((name) => document.querySelector("section.shown .more") !== null)"""
     )
     page.wait_for_selector("section.shown .rest canvas", state="attached")
     app.wait_for_answer(0)

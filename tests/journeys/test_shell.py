@@ -7,6 +7,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from app_in_browser import WAITING
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -70,7 +71,7 @@ def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
     app = make_app(server, width=1100, height=600)
     app.open(QUICK, wait=False)
     app.wait_for_answer(0)
-    waiting = app.read("waiting")["names"]
+    waiting = app.page.evaluate(WAITING)
     assert "place-explore-roc" in waiting
     there = "(name) => Bokeh.documents[0].get_model_by_name(name) !== null"
     assert not app.page.evaluate(there, "roc")

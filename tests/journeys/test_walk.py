@@ -15,8 +15,8 @@ WHOLE = "Target accuracy (%)"
 CURVE = "(rows) => Bokeh.documents[0].get_model_by_name('cost-curve').data.epsilon.length === rows"
 # nobody clicks faster than the server goes to where the last click led
 ARRIVED = """() => {
-  const [there, asked] = ["address", "visited"].map((name) => Bokeh.documents[0].get_model_by_name(name).data.at[0])
-  return there === asked
+  const {address, visited} = Bokeh.documents[0].get_model_by_name("messages")
+  return JSON.parse(address).at === JSON.parse(visited).at
 }"""
 
 

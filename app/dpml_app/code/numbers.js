@@ -1,5 +1,4 @@
 // Behind each plot: what it says in words, its numbers as tables, its code, and files to keep. Runs after shell.js.
-// In, to the server: asking (what is wanted, of what, serial). In, from the server: answered (payload: the answer, as JSON).
 
 function make(name, text = "", more = {}) {
   return Object.assign(document.createElement(name), {textContent: text, ...more})
@@ -14,25 +13,26 @@ function keep(content, name, type) {
 const picture = (plot, kind) => Bokeh.index.find_one_by_id(plot.id).export(kind).to_blob()
 
 const wanting = new Map()
+let asked_so_far = 0
 function ask(what, of = "") {
-  const serial = asking.data.serial[0] + 1
-  asking.data = {what: [what], of: [of], serial: [serial]}
+  const serial = ++asked_so_far
+  say("asking", {what, of, serial})
   return new Promise((resolve) => { wanting.set(serial, resolve) })
 }
-answered.connect(answered.properties.data.change, () => {
-  const answer = JSON.parse(answered.data.payload[0])
+hear("answered", () => {
+  const answer = said("answered")
   wanting.get(answer.serial)?.(answer)
   wanting.delete(answer.serial)
 })
 
 const numbers = document.getElementById("numbers")
-async function open_numbers({title, said, plots}) {
-  const doc = address.document, [sentence, actions, shown] = [make("p"), make("p"), make("div")]
+async function open_numbers({title, said: line, plots}) {
+  const doc = messages.document, [sentence, actions, shown] = [make("p"), make("p"), make("div")]
   // the model holds escaped HTML, as its own view takes it
-  sentence.innerHTML = new DOMParser().parseFromString(doc.get_model_by_name(said)?.text ?? "", "text/html").documentElement.textContent
+  sentence.innerHTML = new DOMParser().parseFromString(doc.get_model_by_name(line)?.text ?? "", "text/html").documentElement.textContent
   numbers.replaceChildren(make("h2", title), button("Close", () => numbers.close()), sentence, actions, shown)
   numbers.showModal()
-  const {file, tables, csv, script, notebook} = await ask(said, plots)
+  const {file, tables, csv, script, notebook} = await ask(line, plots)
   const called = (name) => [file, name].filter(Boolean).join("-")
   shown.innerHTML = tables
   for (const [source, rows] of Object.entries(csv)) {
@@ -63,7 +63,7 @@ document.addEventListener("click", (event) => {
 // and a page has few places to stop at.
 const drawn = new Map()
 function look_for_plots() {
-  for (const model of address.document?._all_models.values() ?? []) {
+  for (const model of messages.document?._all_models.values() ?? []) {
     const view = model.type === "Figure" && Bokeh.index.find_one_by_id(model.id)
     // a view's parts come some time after it
     if (!view?.el?.isConnected || !view.el.shadowRoot?.querySelector(".bk-Canvas")) { continue }

@@ -18,7 +18,7 @@ function report_in(html) {
     link.setAttribute("href", link.textContent)
   }
   for (const figure of made.querySelectorAll("figure")) {
-    const plot = address.document.get_model_by_name(figure.dataset.plot)
+    const plot = messages.document.get_model_by_name(figure.dataset.plot)
     const view = plot && Bokeh.index.find_one_by_id(plot.id), image = figure.firstChild
     if (!view || view.bbox.width < 1) { figure.remove(); continue }
     image.width = view.bbox.width

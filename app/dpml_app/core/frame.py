@@ -1,57 +1,52 @@
 """The frame of a document, and the places that pages have in it."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
-from bokeh.models import Column
 from panel.io.resources import LOCAL_DIST
 
 from dpml_app.compat import forget
-from dpml_app.core.page import REGIONS, BasePage
+from dpml_app.core.page import BasePage
 
 
 class Places:
-    """An empty place for each region of every page; a page is laid into its places when it has been made.
+    """Where pages are laid: each region of a page is a root of the document, made at the first visit.
 
-    A place is Bokeh's own column: Panel takes ten times as long for an empty one, and most pages are never visited.
+    The template holds the roots of the first page. Those of another page come later, and the browser moves each to the
+    element that its class names.
     """
 
-    def __init__(self, pages: Mapping[str, type[BasePage]]) -> None:
-        self._columns = {
-            (name, region): Column(name=f"{name}_{region}", sizing_mode="stretch_width")
-            for name, page in pages.items()
-            for region in REGIONS
-        }
-        self._filled: list[BasePage] = []
+    def __init__(self) -> None:
+        self._pages: list[BasePage] = []
         # regions as they were laid, with their models
         self._laid: list[tuple[pn.Column, Any]] = []
         self._doc: Document | None = None
         self._design: pmui.theme.MaterialDesign | None = None
 
     def lay(self, doc: Document) -> None:
-        """Put all places into a document, with the pages that have been made."""
+        """Put the pages that have been made into a document, and from now on each that is made."""
         self._doc, self._design = doc, pmui.theme.MaterialDesign(theme=pn.config.theme)
-        for column in self._columns.values():
-            doc.add_root(column)
-        for page in self._filled:
+        for page in self._pages:
             self._lay(page)
-        self._filled.clear()
+        self._pages.clear()
 
     def fill(self, page: BasePage) -> None:
         """Lay a page into its places, now or with them."""
         if self._design is None:
-            self._filled.append(page)
+            self._pages.append(page)
         else:
             self._lay(page)
 
     def _lay(self, page: BasePage) -> None:
+        assert self._doc is not None
         for region, content in page.regions.items():
-            laid = pn.Column(content, hooks=[self._dress], sizing_mode="stretch_width", margin=0)
+            name = f"{page.page_id}_{region}"
+            look: Any = {"css_classes": ["place", name], "sizing_mode": "stretch_width", "margin": 0}
+            laid = pn.Column(content, name=name, hooks=[self._dress], **look)
             root = laid.get_root(self._doc)
-            self._columns[page.page_id, region].children = [root]
+            self._doc.add_root(root)
             self._laid.append((laid, root))
 
     def clear(self) -> None:

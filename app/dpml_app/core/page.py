@@ -64,9 +64,9 @@ p { margin: 0.25em 0; }
 # what Panel calls Material's severities
 ALERT_TYPES = {"error": "danger", "info": "info"}
 
-# seconds from a message to the empty change that follows it, and the source that changes
+# seconds from a message to the empty change that follows it, and the model that changes
 FLUSH_DELAY = 0.1
-FLUSH = "flush"
+MESSAGES = "messages"
 _FLUSHING: WeakSet[Document] = WeakSet()
 
 
@@ -91,18 +91,18 @@ def one_message(doc: Document | None) -> Iterator[None]:
     """Send all changes to a document as one message."""
     with pn.io.hold(doc):
         yield
-    source = None if doc is None else doc.get_model_by_name(FLUSH)
-    if doc is not None and source is not None and doc not in _FLUSHING:
+    messages = None if doc is None else doc.get_model_by_name(MESSAGES)
+    if doc is not None and messages is not None and doc not in _FLUSHING:
         _FLUSHING.add(doc)
-        asyncio.get_running_loop().call_later(FLUSH_DELAY, _flush, doc, source)
+        asyncio.get_running_loop().call_later(FLUSH_DELAY, _flush, doc, messages)
 
 
-def _flush(doc: Document, source: Any) -> None:
-    """Change a source that nothing shows: Panel 1.9 may keep a message, written while it sends, until the next one."""
+def _flush(doc: Document, messages: Any) -> None:
+    """Change a number that nothing shows: Panel 1.9 may keep a message, written while it sends, until the next one."""
     _FLUSHING.discard(doc)
     if doc.session_context is not None:
         with set_curdoc(doc), pn.io.hold(doc):
-            source.data = {"count": [source.data["count"][0] + 1]}
+            messages.flush += 1
 
 
 class BasePage:

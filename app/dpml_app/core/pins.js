@@ -1,11 +1,10 @@
 // Pins: a table of the settings that were pinned, beside the one that is shown. Runs after numbers.js.
-// In, from the server: pins (payload: page, html, as JSON).
 
 const pin_button = document.getElementById("pin")
 const box_of = (page) => body.querySelector(`[data-of="${page}"] .pins`)
 
-pins.connect(pins.properties.data.change, () => {
-  const {page, html} = JSON.parse(pins.data.payload[0]), box = box_of(page)
+hear("pins", () => {
+  const {page, html} = said("pins"), box = box_of(page)
   if (!box) { return }
   const focused = box.querySelector(":focus")?.dataset.act
   box.innerHTML = html

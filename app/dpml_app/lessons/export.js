@@ -1,5 +1,5 @@
 // The lesson's own page: what the app's shell does for the panel, done by showing one plot and hiding the others.
-const address = {document: null}
+const messages = {document: null}
 const location = {search: `?lesson=${document.querySelector("main").dataset.lesson}&step=1`, pathname: ""}
 const history = {pushState(_state, _title, url) { location.search = url }}
 const parts = [...document.querySelectorAll(".of-step")]

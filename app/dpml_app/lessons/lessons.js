@@ -1,5 +1,5 @@
 // Lessons: the list of them, a step's words, a question to answer before its answer is shown, and the way to the next.
-// Of the shell it uses `show`, `visit`, `write`, `el_of`, `host_of`, `parts_of` and the source `address`. A step is a visit.
+// Of the shell it uses `show`, `visit`, `write`, `el_of`, `host_of`, `parts_of` and the model `messages`. A step is a visit.
 const lessons = JSON.parse(document.getElementById("lesson-texts").textContent)
 const panel = document.getElementById("lesson")
 const guessed = new Map()
@@ -137,7 +137,7 @@ function unmark() {
 }
 function controlOf({page, control}) {
   const section = document.querySelector(`section[data-of=${page}]`)
-  for (const model of section ? address.document._all_models.values() : []) {
+  for (const model of section ? messages.document._all_models.values() : []) {
     const el = model.css_classes?.includes?.(`setting-${control}`) && el_of(model)
     if (el && section.contains(host_of(el))) { return {el, label: model.data?.label ?? control} }
   }
@@ -154,7 +154,7 @@ function look() {
   let tries = 150
   document.querySelector("main").scrollTop = 0
   looking = setInterval(() => {
-    const el = el_of(address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
+    const el = el_of(messages.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
     const control = el && controlOf(step)?.el
     if (el && opened(el) && (!control || opened(control))) {
       if (step.card) { mark(el, {...MARK, flexBasis: "100%"}) }

@@ -52,7 +52,7 @@ function nameSteps(model) {
 }
 // Controls come with their pages and cards, and a control that is drawn anew loses what was put beside it.
 function offerHelp() {
-  for (const model of address.document?._all_models.values() ?? []) {
+  for (const model of messages.document?._all_models.values() ?? []) {
     if (model.class_name === "IntInput") { nameSteps(model) }
     const name = model.css_classes?.find?.((of) => of.startsWith("setting-"))?.slice(8)
     if (!name || !texts.helps[name]) { continue }
