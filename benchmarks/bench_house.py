@@ -57,14 +57,19 @@ for place in range(4):
 sliders = [pmui.FloatSlider(label=f"Slider {i}", start=0, end=1, step=0.1) for i in range(12)]
 pmui.Page(title="Bare", sidebar=sliders, main=figures).servable()
 """
-# serves the app and the bare page, and writes what is alive whenever it is sent SIGUSR1
+# serves the app with the hooks of `panel serve app`, and the bare page, and writes what is alive whenever it is sent
+# SIGUSR1
 SERVE = """
 import gc, signal, sys
+from pathlib import Path
 from panel.io.server import get_server
-from dpml_app.shell import Shell
 
 app, bare, port = sys.argv[1:]
+sys.path.insert(0, str(Path(app).parent))
+import app_hooks
 server = get_server({"app": app, "bare": bare}, port=int(port), start=False, show=False)
+app_hooks.on_server_loaded(server)
+from dpml_app.shell import Shell
 server.start()
 
 def count():

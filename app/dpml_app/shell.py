@@ -21,6 +21,7 @@ from bokeh.document import Document
 from bokeh.events import DocumentReady
 from bokeh.model import DataModel, Model
 from bokeh.models import CustomJS, Plot
+from jinja2 import Environment, FileSystemLoader
 from panel.io.state import set_curdoc
 
 from dpml_app import compat, uploaded_table
@@ -40,7 +41,9 @@ from dpml_app.state import Settings
 
 BADGE = "Simulation (never publish)"
 HERE = Path(__file__).parent
-TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
+# compiled once for all sessions
+TEMPLATE = Environment(loader=FileSystemLoader(HERE)).get_template("shell.html")
+STYLES = (HERE / "styles.css").read_text(encoding="utf-8")
 SCRIPT = script("shell.js", "theme.js", "code/numbers.js", "code/report.js", "present.js", "core/pins.js")
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
