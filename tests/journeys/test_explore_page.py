@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from dpml_app.settings import SWEEP_EPSILONS
+from waiting import wait
 
 from dpml.datasets import load
 from dpml.selection import MaskSelector, inclusion_probabilities
@@ -95,21 +96,22 @@ def test_five_levers_are_seen_together_and_move_plot_and_number(make_app, server
         assert app.slider(reason).is_disabled()
         for lever in (lever for lever, used_by in LEVERS if used_by == model):
             series = "cost-gap" if lever == "ε" else "cost-hand"
-            figures = [app.written(series), app.written("cost-hand-now"), numbers(app, lever)]
+            wait(app.page, lambda lever=lever: number(app, lever))
+            before = app.written(series), app.written("cost-hand-now"), number(app, lever)
             app.press(lever, "PageUp")
-            read = lambda lever=lever, series=series: [  # noqa: E731
-                app.written(series), app.written("cost-hand-now"), numbers(app, lever)
-            ]  # fmt: skip
-            changed = lambda read=read, figures=figures: [a != b for a, b in zip(read(), figures, strict=True)]  # noqa: E731
+
+            def changed(lever=lever, series=series, before=before):
+                now = app.written(series), app.written("cost-hand-now"), number(app, lever)
+                return [bool(a) and a != b for a, b in zip(now, before, strict=True)]
+
             app.check_becomes(changed, [True, True, True])
 
 
-def numbers(app, lever):
-    """Return the cost that the page prints, or the custom model's accuracy."""
-    [number] = re.findall(
-        r"at ε = [\d.]+ ?([\d.]+) ?percentage" if lever == "ε" else r"Custom model ?([\d.]+)%", app.text
-    )
-    return number
+def number(app, lever):
+    """Return the cost that the page prints, or the custom model's accuracy; None for a moment without it."""
+    printed = r"at ε = [\d.]+ ?([\d.]+) ?percentage" if lever == "ε" else r"Custom model ?([\d.]+)%"
+    found = re.search(printed, app.text)
+    return found and found[1]
 
 
 # of a card's place: whether it waits, what is said over it, and the opacity of its figure
