@@ -121,6 +121,15 @@ def test_a_figure_that_is_not_known_is_an_error_that_names_it():
         computed("trained", {"page": "train"})
 
 
+def test_a_figure_is_not_computed_from_data_that_would_be_downloaded(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPML_DATA", str(tmp_path / "nothing"))
+    state = {"page": "train", "dataset": "seeds"}
+    assert settings_of(state).dataset == "seeds"
+    with pytest.raises(InvalidParameter, match=r"`dataset` must be .* dpml\.datasets\.fetch\('seeds'\).*Got 'seeds'"):
+        computed("trained method=global", state)
+    assert not (tmp_path / "nothing").exists()
+
+
 # ---- what a step shows ---------------------------------------------------------------------------------------------
 
 # what a step states and its page does not write, and why

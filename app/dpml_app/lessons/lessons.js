@@ -3,7 +3,6 @@
 const lessons = JSON.parse(document.getElementById("lesson-texts").textContent)
 const panel = document.getElementById("lesson")
 const guessed = new Map()
-const alone = lessons.length === 1
 let at = null // {lesson, number}, "list", or null where the panel is closed
 let before = null // what had the focus when the panel was opened
 let folded = false
@@ -118,7 +117,7 @@ function drawEnd() {
     "move its controls, and predict what changes.</p>"
   panel.querySelector("footer").hidden = false
   part("back").disabled = false
-  part("next").textContent = following ? `Next: ${following.title}` : alone ? "Again" : "Close"
+  part("next").textContent = following ? `Next: ${following.title}` : "Close"
   part("next").classList.add("ready")
 }
 
@@ -209,7 +208,7 @@ function onward() {
   const {lesson, number} = at
   if (number <= lesson.steps.length) { go(lesson, number + 1); return }
   const following = lessons[lessons.indexOf(lesson) + 1]
-  following ? go(following, 1) : alone ? go(lesson, 1) : leave()
+  following ? go(following, 1) : leave()
 }
 function back() {
   if (at?.lesson && at.number > 1) { go(at.lesson, at.number - 1) }

@@ -46,7 +46,7 @@ from dpml_app.pages.explore.figures import (
     roc_figure,
     roc_tables,
 )
-from dpml_app.pages.explore.lesson import FIGURES, lesson_plot
+from dpml_app.pages.explore.lesson import FIGURES
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
 COST_SCRIPT, DRAG_SCRIPT, SELECTION_SCRIPT = (script(f"pages/explore/{n}.js") for n in ("cost", "drag", "selection"))
@@ -299,7 +299,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     page_id = "explore"
     title = "Privacy cost"
     settings_kind, values_kind = ExploreSettings, ExploreValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "How much accuracy does privacy cost?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values more accuracy."
     settings: ExploreSettings
