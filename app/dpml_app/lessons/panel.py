@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from dpml_app.core import link
-from dpml_app.lessons.classrooms import CLASSROOMS
+from dpml_app.lessons.classrooms import OPEN
 from dpml_app.lessons.read import TERM, Lesson, Step, lessons
 from dpml_app.text import glossary
 
@@ -111,13 +111,13 @@ def position_of(given: Mapping[str, str]) -> tuple[LessonPosition, dict[str, str
     name, number = given.get("lesson"), given.get("step")
     query: dict[str, str] = {}
     if "class" in given:
-        teacher = CLASSROOMS.place_of(given["class"])
-        if teacher is None:
+        room = OPEN.get(given["class"])
+        if room is None:
             faults.append(f"class = {link.short(given['class'])} is not open: it has ended, or there was none.")
         else:
             query["class"] = given["class"]
             if number is None:
-                name, number = teacher[0], str(teacher[1])
+                name, number = room.place[0], str(room.place[1])
     if given.get("lessons") == "1":
         query["lessons"] = "1"
     elif "lessons" in given:
