@@ -2,7 +2,6 @@
 
 import ast
 import io
-import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -40,9 +39,6 @@ def test_code_and_pictures_are_kept_as_files_by_keyboard(app):
     name, content = saved(page, dialog.get_by_role("button", name="Download script").click)
     assert name == "dpml-noise-rivals-epsilon-1.py"
     ast.parse(content.decode())
-    name, content = saved(page, dialog.get_by_role("button", name="Download notebook").click)
-    assert name.endswith(".ipynb")
-    assert json.loads(content)["nbformat"] == 4
     name, content = saved(page, dialog.get_by_role("button", name="noise-rivals-laplace.csv", exact=True).click)
     assert name == "dpml-noise-rivals-epsilon-1-noise-rivals-laplace.csv"
     kept = pd.read_csv(io.BytesIO(content), dtype=str)
