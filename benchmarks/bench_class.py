@@ -201,7 +201,6 @@ def main() -> None:
         with log.open("wb") as out:
             command = [sys.executable, "-m", "dpml_app", "--port", str(port)]
             environment = {**os.environ, "DPML_CLASSES": "1", "DPML_CLASS_VISITORS": str(MOST_VISITORS)}
-            environment["DPML_CLASS_CLIENT_VISITORS"] = str(MOST_VISITORS)
             server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=out, env=environment)
         try:
             check = [*command, "--check"]

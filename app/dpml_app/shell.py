@@ -26,7 +26,6 @@ from panel.io.state import set_curdoc
 
 from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
-from dpml_app.code.report import as_html, report_of
 from dpml_app.core import link
 from dpml_app.core.frame import Frame, Places
 from dpml_app.core.page import MESSAGES, BasePage, adding_models, one_message
@@ -44,14 +43,14 @@ HERE = Path(__file__).parent
 # compiled once for all sessions
 TEMPLATE = Environment(loader=FileSystemLoader(HERE)).get_template("shell.html")
 STYLES = (HERE / "styles.css").read_text(encoding="utf-8")
-SCRIPT = script("shell.js", "theme.js", "code/numbers.js", "code/report.js", "present.js", "core/pins.js")
+SCRIPT = script("shell.js", "theme.js", "code/numbers.js", "present.js", "core/pins.js")
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # longest address that a phone still reads from a projected QR code
 MOST_ADDRESS = 1000
 # what the browser may ask for besides the numbers of a card
-REPORT, ADDRESS, PINS = "report", "address", ("pin", "remove", "load")
+ADDRESS, PINS = "address", ("pin", "remove", "load")
 # what the panel of lessons asks for: the page and its settings stay
 ASIDE = "aside"
 
@@ -256,8 +255,6 @@ class Shell:
             self._say("answered", {**self._answer(asked["what"], asked["of"]), "serial": asked["serial"]})
 
     def _answer(self, what: str, of: str) -> dict[str, Any]:
-        if what == REPORT:
-            return self._report()
         if what == ADDRESS:
             return {"svg": segno.make(of[:MOST_ADDRESS] or "?", micro=False).svg_inline(scale=4)}
         if what in PINS:
@@ -275,12 +272,6 @@ class Shell:
         if at in map(str, range(len(pins.kept))):
             (pins.remove if act == "remove" else pins.load)(int(at))
         return ""
-
-    def _report(self) -> dict[str, Any]:
-        """Return the file name and the HTML of a report of the pages that have been visited."""
-        visited = {name: self.pages[name] for name in PAGES if name in self.pages}
-        report = report_of(visited, self.settings.page, self.settings)
-        return {"file": report["file"], "html": as_html(report)}
 
     def _tell_pins(self, name: str) -> None:
         """Send a page's pins to the browser."""

@@ -1,11 +1,25 @@
 """Sessions of a class without a browser: a teacher's and visitors', what each is told, and what is refused."""
 
+import asyncio
+import gc
 import json
+import weakref
 
 import pytest
 from bokeh.document import Document
-from dpml_app.lessons import ClassSession, position_of
-from dpml_app.lessons.classrooms import ACTS, CLASSROOMS, ENDED, LONGEST, NOTHING, read
+from dpml_app.lessons import ClassSession, classrooms, position_of
+from dpml_app.lessons.classrooms import (
+    ACTS,
+    CODE_LENGTH,
+    ENDED,
+    LETTERS,
+    LONGEST,
+    NOTHING,
+    OPEN,
+    Guesses,
+    open_class,
+    read,
+)
 
 LESSON = "what-it-costs"
 SCRIPT = "<img src=x onerror=alert(1)>"
@@ -44,7 +58,7 @@ def arrive(monkeypatch):
     for one in sessions:
         one.send("end")
         one.session.leave()
-    assert CLASSROOMS._classes == {}
+    assert OPEN == {}
 
 
 @pytest.fixture
@@ -143,19 +157,114 @@ def test_a_reload_keeps_the_class_by_the_secret_alone(taught, arrive):
     assert (again.state["role"], again.state["answered"]) == ("teacher", 1)
 
 
-def test_a_server_without_classes_offers_none(arrive, monkeypatch):
+def test_a_server_without_classes_offers_none_and_others_so_many(arrive, monkeypatch):
     monkeypatch.delenv("DPML_CLASSES")
     one = arrive()
     assert one.state == {"role": "", "may": False, "said": ""}
     one.send("open", lesson=LESSON, step=1)
     assert (one.state["role"], one.state["said"]) == ("", "0 classes are open: DPML_CLASSES allows 0.")
+    monkeypatch.setenv("DPML_CLASSES", "2")
+    teachers = [arrive() for _ in range(3)]
+    for number, teacher in enumerate(teachers):
+        teacher.send("open", lesson=LESSON, step=1, serial=number)
+    assert teachers[2].state["said"] == "2 classes are open: DPML_CLASSES allows 2."
+    codes = {teacher.state["code"] for teacher in teachers[:2]}
+    assert len(codes) == 2
+    assert all(len(code) == CODE_LENGTH and set(code) <= set(LETTERS) for code in codes)
+    teachers[0].send("end")
+    teachers[2].send("open", lesson=LESSON, step=1, serial=9)
+    assert teachers[2].state["role"] == "teacher"
 
 
-def test_a_class_that_is_full_is_said(taught, arrive, monkeypatch):
+def test_a_code_begins_with_the_route_of_its_teacher(arrive):
+    one = arrive()
+    one.session._room = open_class(one.session, (LESSON, 1), "0123abcd")
+    route, _, rest = one.session._room.code.partition("-")
+    assert (route, len(rest)) == ("0123abcd", CODE_LENGTH)
+
+
+def test_a_full_class_is_said_and_a_seat_is_freed_and_known_again(taught, arrive, monkeypatch):
     monkeypatch.setenv("DPML_CLASS_VISITORS", "2")
-    late = arrive()
-    late.send("join", code=taught[0].state["code"])
+    teacher, one, two = taught
+    code, seat = teacher.state["code"], one.state["key"]
+    late, again = arrive(), arrive()
+    late.send("join", code=code)
     assert (late.state["role"], late.state["said"]) == ("", "The class is full: DPML_CLASS_VISITORS allows 2 visitors.")
+    # a second page of the same browser has the same seat
+    again.send("join", code=code, key=seat)
+    assert (again.state["key"], teacher.state["here"]) == (seat, 2)
+    one.send("answer", lesson=LESSON, step=1, option=0)
+    again.send("answer", lesson=LESSON, step=1, option=1)
+    assert teacher.state["answered"] == 1
+    for session in (one, again, two):
+        session.session.leave()
+    assert teacher.state["here"] == 0
+    # who leaves and comes back gives no second guess, and nobody chooses a seat
+    back = arrive()
+    back.send("join", code=code, key=seat)
+    back.send("answer", lesson=LESSON, step=1, option=1)
+    late.send("join", code=code, key="made up")
+    assert back.state["key"] == seat
+    assert late.state["key"] not in ("made up", seat)
+    assert (teacher.state["here"], teacher.state["answered"]) == (2, 1)
+
+
+def test_guesses_of_each_step_count_once_before_the_reveal_and_are_options(taught):
+    teacher, one, two = taught
+    for option in (-1, 3, 10**9):
+        one.send("answer", lesson=LESSON, step=1, option=option)
+    one.send("answer", lesson=LESSON, step=2, option=0)
+    assert teacher.state["answered"] == 0
+    one.send("answer", lesson=LESSON, step=1, option=2)
+    teacher.send("reveal")
+    two.send("answer", lesson=LESSON, step=1, option=2)
+    # another step asks anew, and the one before keeps its dots
+    teacher.send("move", lesson=LESSON, step=2)
+    one.send("answer", lesson=LESSON, step=2, option=0)
+    assert (teacher.state["revealed"], teacher.state["answered"]) == (False, 1)
+    teacher.send("move", lesson=LESSON, step=1)
+    assert two.state["counts"] == [0, 0, 1]
+    for lesson, step in (("alchemy", 1), (LESSON, 0), (LESSON, 99)):
+        teacher.send("move", lesson=lesson, step=step)
+        assert (teacher.state["lesson"], teacher.state["step"]) == (LESSON, 1)
+
+
+def test_what_is_kept_does_not_say_who_guessed_what_and_goes_with_the_class(taught):
+    teacher, one, two = taught
+    for option, session in enumerate((one, two)):
+        session.send("answer", lesson=LESSON, step=1, option=option)
+    [room] = OPEN.values()
+    [guesses] = room.guesses.values()
+    assert guesses == Guesses([1, 1, 0], set(room.seats.values()))
+    assert isinstance(guesses.seats, set), "a list would have the order in which they came"
+    teacher.send("end")
+    for session in taught:
+        assert session.state["role"] == ""
+    kept = weakref.ref(room)
+    del room, guesses
+    gc.collect()
+    assert kept() is None
+
+
+def test_a_teacher_who_leaves_ends_the_class_and_may_come_back_before(arrive, monkeypatch):
+    monkeypatch.setattr(classrooms, "GRACE", 0.1)
+
+    async def run():
+        teacher, again, visitor = (arrive() for _ in range(3))
+        teacher.send("open", lesson=LESSON, step=1)
+        known = {name: teacher.state[name] for name in ("code", "key")}
+        visitor.send("join", code=known["code"])
+        teacher.session.leave()
+        again.send("claim", **{**known, "key": "é"})
+        assert again.state["said"] == ENDED
+        again.send("claim", **known, serial=1)
+        await asyncio.sleep(0.3)
+        assert (visitor.state["role"], again.state["role"]) == ("visitor", "teacher")
+        again.session.leave()
+        await asyncio.sleep(0.3)
+        assert visitor.state["said"] == ENDED
+
+    asyncio.run(run())
 
 
 def test_a_class_link_leads_to_the_teacher_s_step_and_after_the_end_to_the_lesson(taught):

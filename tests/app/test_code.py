@@ -4,7 +4,6 @@ import ast
 import contextlib
 import csv
 import io
-import json
 import math
 import subprocess
 import sys
@@ -134,30 +133,13 @@ def test_one_script_of_each_page_is_run_at_each_commit():
     assert set(ONE_OF_EACH) == set(PAGES)
 
 
-def test_the_script_of_the_first_picture_gives_what_ships(alone, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_script_of_the_first_picture_gives_what_ships(alone, monkeypatch):
     monkeypatch.setattr(default_study, "_predicted", None)  # nothing is fitted
     alone.enter("explore", "&dataset=toy", ("cost",))
     script = script_of(alone.page, "cost")
     assert len(script.text.splitlines()) <= MOST_LINES
     assert "The script takes seconds if the results ship" in script.text.split('"""')[1]
     assert different(tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"], run(script)["cost-curve"]) == ""
-    assert "custom model" in (tmp_path / "cost.html").read_text(encoding="utf-8")
-
-
-def test_the_script_of_a_first_picture_that_does_not_ship_is_in_its_band_after_few_fits(alone, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(default_study, "DRAWS", 5)  # the three runs of the script are among them
-    alone.enter("explore", "&dataset=toy&seed=17&epsilon=0.5", ("cost",))
-    plotted = tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"].set_index("epsilon")
-    fits, fit = [], default_study._predicted
-    monkeypatch.setattr(default_study, "_predicted", lambda *arguments: fits.append(arguments) or fit(*arguments))
-    curve = run(script_of(alone.page, "cost"))["cost-curve"]
-    assert curve["epsilon"].tolist() == [0.01, 0.04, 0.16, 0.5, 0.63, 2.5, 10.0]
-    # three runs at each ε; the fits without noise ship
-    assert len(fits) <= 3 * 7
-    for row in curve.to_dict("records"):
-        assert plotted["low"][row["epsilon"]] <= row["mean"] <= plotted["high"][row["epsilon"]]
 
 
 def test_a_difference_in_the_last_digit_is_seen():
@@ -213,29 +195,6 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
     assert different(kept, plotted.drop(columns="label")) == ""
 
 
-@pytest.fixture
-def notebook_script(alone):
-    alone.enter("noise", "", ("rivals",))
-    return script_of(alone.page, "rivals")
-
-
-def test_the_notebook_has_the_script_s_lines(notebook_script):
-    book = json.loads(notebook_script.notebook)
-    code = "\n\n".join("".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code")
-    lines = [line for line in notebook_script.text.split('"""')[2].splitlines() if line]
-    in_script = [line for line in lines if not line.startswith("# ") or line in code]
-    assert [line for line in code.splitlines() if line] == in_script
-    assert all(cell.get("outputs", []) == [] for cell in book["cells"])
-    assert book["nbformat"] == 4
-
-
-@pytest.mark.full  # the import alone takes seconds
-def test_the_notebook_is_valid(notebook_script):
-    import nbformat
-
-    assert nbformat.validator.isvalid(nbformat.reads(notebook_script.notebook, as_version=4))
-
-
 BY_THE_BROWSER = [
     ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
     ("evaluate", TOY, "roc", ["evaluate-roc-band", "evaluate-roc-release"]),
@@ -280,7 +239,7 @@ def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone
     made = [script for script in scripts if script is not None]
     assert made != []
     for script in made:
-        text = script.text + script.notebook + script.name
+        text = script.text + script.name
         assert 'Path("table.csv")' in script.text
         assert "my-table" in script.name
         for secret in (*uploaded_tables.SECRETS, table.name, table.name.removeprefix(uploaded_table.PREFIX)):

@@ -21,9 +21,6 @@ from dpml_app.drawing.styles import (
     all_styles,
     style_of,
 )
-from dpml_app.drawing.sweep import Line as Swept
-from dpml_app.drawing.sweep import Sweep
-from dpml_app.lessons import export
 from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.evaluate.compute import ROC_STYLES
 from dpml_app.pages.explore import figures as explore
@@ -115,14 +112,12 @@ def test_what_is_drawn_looks_like_its_sample_and_is_not_in_the_legend(name):
 
 
 WITHOUT_BANDS = ("explore selection", "select coins", "noise")
-SWEEP = Sweep("accuracy", "ε", (0.1, 1.0), 1.0, [Swept(style_of("output"), [60, 80], [50, 70], [70, 90])], True)
 SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.7], "high": [0.7, 0.9]})
 BANDS = {
     **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
     "explore cost": lambda: explore.CostFigure().plot,
     "publish models": lambda: curves(publish.ModelsCard),
     "evaluate success": lambda: curves(evaluate.SuccessCard),
-    "a lesson's export": lambda: export.drawn(SWEEP, "step")[0],
     "a view of curves": lambda: hv.render(views.curve(SWEPT)),
     "a view of a ROC curve": lambda: hv.render(views.roc(exact=([0, 1], [0, 1]), claim=1.0)),
 }
@@ -144,19 +139,14 @@ def test_every_band_has_the_one_opacity(name):
 
 
 @pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
-def test_pages_views_and_exports_draw_a_method_alike(key):
+def test_pages_and_views_draw_a_method_alike(key):
     style = style_of(key)
     p = curve_figure("some", AXES["epsilon"], AXES["accuracy"], {key: style}, {}, marks=True).plot
     table = SWEPT.assign(method=key)
-    sweep = replace(SWEEP, lines=[Swept(style, [60, 80], [50, 70], [70, 90])])
-    others = hv.render(views.curve(table, by="method")), export.drawn(sweep, "step")[0]
-    for other in others:
-        for kinds, wanted in (((Line,), style.line), ((VArea, Patch), style.band)):
-            drawn, page = first(other, *kinds), first(p, *kinds)
-            assert [getattr(drawn, name) for name in wanted] == [getattr(page, name) for name in wanted]
-    assert [getattr(first(others[0], Scatter), n) for n in style.dot] == [
-        getattr(first(p, Scatter), n) for n in style.dot
-    ]
+    view = hv.render(views.curve(table, by="method"))
+    for kinds, wanted in (((Line,), style.line), ((VArea, Patch), style.band), ((Scatter,), style.dot)):
+        drawn, page = first(view, *kinds), first(p, *kinds)
+        assert [getattr(drawn, name) for name in wanted] == [getattr(page, name) for name in wanted]
 
 
 def test_same_methods_of_different_pages_are_the_same_style():

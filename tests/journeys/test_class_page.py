@@ -46,7 +46,6 @@ def test_a_class_is_asked_before_it_is_told_and_nothing_of_it_stays(make_app, cl
     first, second = (opened(make_app, class_server, query) for _ in range(2))
     for visitor in (first, second):
         visitor.get_by_text("2 of 7", exact=True).wait_for()
-        expect(visitor.get_by_role("checkbox", name="Follow the teacher")).to_be_checked()
     teacher.get_by_text("0 of 2 answered", exact=True).wait_for()
 
     # a guess waits for the class, and the picture stays veiled
@@ -66,13 +65,12 @@ def test_a_class_is_asked_before_it_is_told_and_nothing_of_it_stays(make_app, cl
         page.wait_for_function("!document.body.classList.contains('guessing')")
     assert [v["id"] for v in Axe().run(teacher, "#lesson").response["violations"]] == []
 
-    # who follows goes on with the teacher, who does not stays; the switch leads back
-    first.get_by_role("checkbox", name="Follow the teacher").uncheck()
+    # a step of the teacher takes all along, also a visitor who has gone elsewhere
+    first.get_by_role("button", name="Back", exact=True).click()
+    first.get_by_text("1 of 7", exact=True).wait_for()
     teacher.get_by_role("button", name="Next", exact=True).click()
-    second.get_by_text("3 of 7", exact=True).wait_for()
-    first.get_by_text("2 of 7", exact=True).wait_for()
-    first.get_by_role("checkbox", name="Follow the teacher").check()
-    first.get_by_text("3 of 7", exact=True).wait_for()
+    for visitor in (first, second):
+        visitor.get_by_text("3 of 7", exact=True).wait_for()
 
     # a teacher who loads the page anew is the teacher still, a visitor has the seat of before
     second.locator("[data-option='1']").click()

@@ -1,16 +1,12 @@
-"""Code, pictures and report of the app in a browser: by keyboard, as files that other programs read."""
+"""Code and pictures of the app in a browser: by keyboard, as files that other programs read."""
 
 import ast
-import base64
 import io
-import json
-import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from PIL import Image
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -19,7 +15,6 @@ DRAWN = """() => {
   const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-rivals-laplace")
   return bars?.data.mean.length > 0 && Bokeh.index.find_one_by_id(plot.id)?.bbox.width > 0
 }"""
-HOSTS = ("http", "//")
 
 
 def saved(page, act):
@@ -29,7 +24,7 @@ def saved(page, act):
     return kept.value.suggested_filename, Path(kept.value.path()).read_bytes()
 
 
-def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
+def test_code_and_pictures_are_kept_as_files_by_keyboard(app):
     app.enter("noise", "", wait=False)
     page = app.page
     page.wait_for_function(DRAWN)
@@ -44,9 +39,6 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     name, content = saved(page, dialog.get_by_role("button", name="Download script").click)
     assert name == "dpml-noise-rivals-epsilon-1.py"
     ast.parse(content.decode())
-    name, content = saved(page, dialog.get_by_role("button", name="Download notebook").click)
-    assert name.endswith(".ipynb")
-    assert json.loads(content)["nbformat"] == 4
     name, content = saved(page, dialog.get_by_role("button", name="noise-rivals-laplace.csv", exact=True).click)
     assert name == "dpml-noise-rivals-epsilon-1-noise-rivals-laplace.csv"
     kept = pd.read_csv(io.BytesIO(content), dtype=str)
@@ -66,18 +58,3 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     assert any(part.tag.endswith("text") and part.text == "mean size (log scale)" for part in drawing.iter())
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    # a report is on paper: its pictures are light, also those of a dark page, which is dark again afterwards
-    app.turn_dark("noise-rivals")
-    page.get_by_label("Menu", exact=True).press("Enter")
-    name, content = saved(page, lambda: page.get_by_role("button", name="Download report", exact=True).press("Enter"))
-    assert name == "dpml-noise-report-epsilon-1.html"
-    text = content.decode()
-    assert "How much noise protects one person?" in text
-    drawn = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', text).group(1))
-    picture = Image.open(io.BytesIO(drawn)).convert("RGBA")
-    assert Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).getpixel((2, 2))[:3] == (255,) * 3
-    page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-rivals').background_fill_color === '#121212'")
-    assert "<script" not in text
-    assert "default-src 'none'" in text
-    assert not any(f'src="{host}' in text for host in HOSTS)
-    expect(page.get_by_text("Report downloaded", exact=True)).to_be_visible()

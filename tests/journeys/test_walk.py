@@ -109,7 +109,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
         lesson.get_by_role("group", name="Your answer").get_by_role("button").first.click()
         lesson.get_by_text(re.compile(r"^(Yes\.|It is:)")).wait_for()
         lesson.get_by_role("button", name="Finish" if step == steps else "Next", exact=True).click()
-    lesson.get_by_text(re.compile(rf"You predicted \d of {steps} answers")).wait_for()
+    lesson.get_by_text(re.compile(rf"\d of {steps} correct")).wait_for()
     lesson.get_by_role("button", name="Close the lesson").click()
     lesson.wait_for(state="hidden")
     page.wait_for_function(ARRIVED)

@@ -1,1 +1,1 @@
-"""The code behind a plot: a script and a notebook that give its numbers again."""
+"""The code behind a plot: a script that gives its numbers again."""

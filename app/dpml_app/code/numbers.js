@@ -32,7 +32,7 @@ async function open_numbers({title, said: line, plots}) {
   sentence.innerHTML = new DOMParser().parseFromString(doc.get_model_by_name(line)?.text ?? "", "text/html").documentElement.textContent
   numbers.replaceChildren(make("h2", title), button("Close", () => numbers.close()), sentence, actions, shown)
   numbers.showModal()
-  const {file, tables, csv, script, notebook} = await ask(line, plots)
+  const {file, tables, csv, script} = await ask(line, plots)
   const called = (name) => [file, name].filter(Boolean).join("-")
   shown.innerHTML = tables
   for (const [source, rows] of Object.entries(csv)) {
@@ -43,14 +43,13 @@ async function open_numbers({title, said: line, plots}) {
       actions.append(button(`${plot.name}.${kind}`, async () => keep(await picture(plot, kind), `${called(plot.name)}.${kind}`)))
     }
   }
-  if (script) { show_code(file, script, notebook, actions) }
+  if (script) { show_code(file, script, actions) }
 }
-function show_code(file, script, notebook, actions) {
+function show_code(file, script, actions) {
   const [code, files, copied] = [make("details"), make("p"), make("span", "", {role: "status"})]
   const copy = () => navigator.clipboard.writeText(script).then(() => "Copied", () => "Download the script instead")
   files.append(button("Copy", async () => { copied.textContent = await copy() }),
-    button("Download script", () => keep(script, `${file}.py`, "text/x-python")),
-    button("Download notebook", () => keep(notebook, `${file}.ipynb`, "application/x-ipynb+json")), copied)
+    button("Download script", () => keep(script, `${file}.py`, "text/x-python")), copied)
   code.append(make("summary", "Code"), files, make("pre", script, {tabIndex: 0, role: "region", ariaLabel: "Script"}))
   actions.after(code)
 }

@@ -1,17 +1,53 @@
-"""A script that gives a plot's numbers again: its text, and the same as a notebook."""
+"""A script that gives a plot's numbers again."""
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from textwrap import fill, wrap
+from typing import Any, NamedTuple
 
 from dpml import __version__
 from dpml_app import uploaded_table
+from dpml_app.core.card import Card, ResultKey
+from dpml_app.core.page import CardPage
+from dpml_app.jobs import Task
 from dpml_app.settings import DatasetValues, PageValues, file_name
 
 WIDTH = 100
-DATASET = "settings.dataset"
+HEAD = """\
+{title}: reproduce the numbers of a dpml plot.
+
+Page “{page}”, card {card}. Written by dpml {version}.
+It needs dpml and its app. The same versions of dpml and NumPy give the same numbers, to the last digit.{more}"""
+OWN_HEAD = "\nIt reads your own table. Its output is not private."
+OWN_IMPORTS = (
+    "from dataclasses import replace",
+    "from pathlib import Path",
+    "from dpml.schema import Schema",
+    "from dpml.tables import read_table",
+    "from dpml_app import uploaded_table",
+)
+OWN = """\
+# Your own table: the file, and the schema that the page "My data" saves. Neither is in this script.
+frame = read_table(Path("table.csv").read_bytes(), {stated})
+schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
+table = uploaded_table.make(frame, {label}, schema, "table.csv")
+uploaded_table.attach(table)
+settings = replace(settings, dataset=table.name)"""
+SHOW = """\
+# The tables behind the plot
+for name, table in tables.items():
+    print(f"\\n{name}")
+    print(table.to_string(index=False, max_rows=20))
+    # table.to_csv(f"{name}.csv", index=False)
+"""
+
+
+class Script(NamedTuple):
+    """A script, and the name of its file without an ending."""
+
+    name: str
+    text: str
 
 
 def literal(value: Any) -> str:
@@ -23,7 +59,7 @@ def literal(value: Any) -> str:
     '{"price": "number"}'
     """
     if uploaded_table.is_uploaded(value):
-        return DATASET
+        return "settings.dataset"
     if isinstance(value, tuple):
         inside = ", ".join(map(literal, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
@@ -37,160 +73,77 @@ def literal(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-STANDARD = ("dataclasses", "itertools", "math", "pathlib")
-OWN = """\
-# Your own table: the file, and the schema that the page "My data" saves. Neither is in this script.
-frame = read_table(Path("table.csv").read_bytes(), FORMAT)
-schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
-"""
-OWN_USED = """\
-table = uploaded_table.make(frame, LABEL, schema, "table.csv")
-uploaded_table.attach(table)
-settings = replace(settings, dataset=table.name)
-"""
-SHOW = """\
-for name, table in tables.items():
-    print(f"\\n{name}")
-    print(table.to_string(index=False, max_rows=20))
-    # table.to_csv(f"{name}.csv", index=False)
-"""
+def script_of(page: CardPage, name: str) -> Script | None:
+    """Return the script of a page's card at the settings of the moment; None where it has none."""
+    facts, values = page.known, page.values()
+    card = page.cards.get(name)
+    if card is None or facts is None or card.no_script or card.refusal(values, facts):
+        return None
+    kind = type(values)
+    imports, lines = _computation(card, card.work(values, facts), page.facts_task(values))
+    imports.append(f"from {kind.__module__} import {kind.__name__}")
+    table, more = [], f"\n{card.takes}" if card.takes else ""
+    if isinstance(values, DatasetValues) and uploaded_table.is_uploaded(values.dataset):
+        imports += OWN_IMPORTS
+        more += OWN_HEAD
+        label = uploaded_table.dataset(values.dataset).card["label"]["name"]
+        stated = {"name": "table.csv", **uploaded_table.stated(values.dataset)}
+        form = ", ".join(f"{option}={literal(each)}" for option, each in stated.items())
+        table = [OWN.format(stated=form, label=repr(label))]
+    head = HEAD.format(title=card.title, page=page.title, card=name, version=__version__, more=more)
+    folded = "\n".join(fill(line, WIDTH) for line in head.split("\n"))
+    computation = "\n".join(["# The computation", *lines])
+    parts = [f'"""{folded}\n"""', "\n".join(sorted(imports)), _settings(values), *table, computation, SHOW]
+    return Script(file_name(page.page_id, name, values.as_dict()), "\n\n".join(parts))
 
 
-@dataclass(frozen=True)
-class Code:
-    """What makes a plot's numbers."""
-
-    # lines, in any order
-    imports: tuple[str, ...]
-    # lines that read `settings`, the values of the page, and make `tables`: a data frame for each table behind the
-    # plot
-    body: str
-    # how long it takes, where that is not seconds
-    takes: str = ""
+def _settings(values: PageValues) -> str:
+    lines = ["# Settings of the page", f"settings = {type(values).__name__}(", "   "]
+    for name, value in values.as_dict().items():
+        written = '"my table"' if uploaded_table.is_uploaded(value) else literal(value)
+        part = f" {name}={written},"
+        if len(lines[-1] + part) > WIDTH:
+            lines.append("   ")
+        lines[-1] += part
+    return "\n".join([*lines, ")"])
 
 
-@dataclass(frozen=True)
-class Script:
-    """The code of one plot at one setting."""
-
-    page: str
-    card: str
-    title: str
-    page_title: str
-    values: PageValues
-    code: Code
-    # of a table of one's own: its label's column, and what was stated of its file's format
-    label: str = ""
-    stated: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The name of its file, without an ending."""
-        return file_name(self.page, self.card, self.values.as_dict())
-
-    @property
-    def _own(self) -> bool:
-        return isinstance(self.values, DatasetValues) and uploaded_table.is_uploaded(self.values.dataset)
-
-    def parts(self) -> list[tuple[str, str]]:
-        """Return the heading of each part, and its lines."""
-        kind = type(self.values)
-        imports = {*self.code.imports, f"from {kind.__module__} import {kind.__name__}"}
-        if self._own:
-            imports |= {
-                "from dataclasses import replace",
-                "from pathlib import Path",
-                "from dpml.schema import Schema",
-                "from dpml.tables import read_table",
-                "from dpml_app import uploaded_table",
-            }
-        parts = [("Imports", "\n".join(_sorted_imports(imports)))]
-        parts.append(("Settings of the page", self._settings()))
-        if self._own:
-            form = ", ".join(f"{name}={literal(value)}" for name, value in {"name": "table.csv", **self.stated}.items())
-            table = OWN.replace("FORMAT", form) + OWN_USED.replace("LABEL", repr(self.label))
-            parts.append(("The table", table.rstrip()))
-        parts.append(("The computation", self.code.body.strip("\n")))
-        parts.append(("The tables behind the plot", SHOW.rstrip()))
-        return parts
-
-    def _settings(self) -> str:
-        lines = [f"settings = {type(self.values).__name__}(", "   "]
-        for name, value in self.values.as_dict().items():
-            part = f" {name}={self._written(value)},"
-            if len(lines[-1] + part) > WIDTH:
-                lines.append("   ")
-            lines[-1] += part
-        return "\n".join([*lines, ")"])
-
-    @staticmethod
-    def _written(value: Any) -> str:
-        return '"my table"' if uploaded_table.is_uploaded(value) else literal(value)
-
-    def _head(self) -> str:
-        takes = f"\n{self.code.takes}" if self.code.takes else ""
-        mine = "\nIt reads your own table. Its output is not private." if self._own else ""
-        return (
-            f"{self.title}: reproduce the numbers of a dpml plot.\n\n"
-            f"Page “{self.page_title}”, card {self.card}. Written by dpml {__version__}.\n"
-            "It needs dpml and its app. The same versions of dpml and NumPy give the same numbers, to the last digit."
-            f"{takes}{mine}"
-        )
-
-    @property
-    def text(self) -> str:
-        """The script."""
-        first, *rest = self.parts()
-        parts = [f'"""{_wrapped(self._head())}\n"""', first[1], *(f"# {title}\n{lines}" for title, lines in rest)]
-        return "\n\n".join(parts) + "\n"
-
-    @property
-    def notebook(self) -> str:
-        """The same as a notebook, as JSON (nbformat 4.5)."""
-        cells = [_cell(0, "markdown", self._head())]
-        for title, lines in self.parts():
-            cells.append(_cell(len(cells), "markdown", f"## {title}"))
-            cells.append(_cell(len(cells), "code", lines))
-        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-        content = {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}}
-        return json.dumps({**content, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False, indent=1) + "\n"
+def _computation(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> tuple[list[str], list[str]]:
+    """Return imports, and lines that make the calls behind a card and have the card lay out their results."""
+    kind = type(card)
+    name = kind.__name__
+    imports = [f"from {kind.__module__} import {name}"]
+    if card.in_browser:
+        return imports, ["# as the browser draws it", f"tables = {name}.browser_tables(settings)"]
+    imports.append("from dpml_app.code.tables import tables_of")
+    known = "NoFacts()"
+    if facts is None:
+        imports.append("from dpml_app.data.facts import NoFacts")
+    else:
+        imports.append(f"from {facts.function.__module__} import {facts.function.__name__} as facts_of")
+        known = f"facts_of({', '.join(map(literal, facts.arguments))})"
+    result = "call.function(*call.arguments)"
+    if card.takes:
+        imports.append("from dpml_app.data.default_study import result_of")
+        result = "result_of(call)"
+    return imports, [
+        f"facts = {known}",
+        "# every result behind the plot, under its series and its place:",
+        *_examples(work),
+        f"calls = {name}().work(settings, facts)",
+        f"results = {{place: {result} for place, call in calls.items()}}",
+        f"tables = tables_of({name}(), settings, facts, results)",
+    ]
 
 
-def _cell(place: int, kind: str, text: str) -> dict[str, Any]:
-    more: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    return {"cell_type": kind, "id": f"part-{place}", "metadata": {}, "source": text, **more}
-
-
-def _sorted_imports(lines: Iterable[str]) -> list[str]:
-    """Return imports by where they come from, those of one module in a line: Python, other packages, this project."""
-    names_of: dict[str, set[str]] = {}
-    for line in lines:
-        start, _, names = line.partition(" import ")
-        names_of.setdefault(start, set()).update(names.split(", ") if names else ())
-    written: list[str] = []
-    last = None
-    for start in sorted(names_of, key=lambda line: (_origin(line), line)):
-        if last not in (None, _origin(start)):
-            written.append("")
-        last = _origin(start)
-        written.append(f"{start} import {', '.join(sorted(names_of[start]))}" if names_of[start] else start)
-    return written
-
-
-def _origin(line: str) -> int:
-    package = line.split()[1].split(".")[0]
-    return 0 if package in STANDARD else 2 if package in ("dpml", "dpml_app") else 1
-
-
-def _wrapped(text: str) -> str:
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        line = ""
-        for word in paragraph.split(" "):
-            if line and len(line) + 1 + len(word) > WIDTH:
-                lines.append(line)
-                line = word
-            else:
-                line = f"{line} {word}" if line else word
-        lines.append(line)
-    return "\n".join(lines)
+def _examples(work: Mapping[ResultKey, Task]) -> list[str]:
+    """Return how often each function is called, and its first call."""
+    calls: dict[Any, list[Task]] = {}
+    for task in work.values():
+        calls.setdefault(task.function, []).append(task)
+    lines = []
+    for function, tasks in calls.items():
+        more = f" and {len(tasks) - 1} more" if len(tasks) > 1 else ""
+        text = f"{function.__module__}.{function.__name__}({', '.join(map(literal, tasks[0].arguments))}){more}"
+        lines += wrap(text, WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_long_words=False)
+    return lines

@@ -55,17 +55,17 @@ def _column(values: Any) -> Any:
     return values if isinstance(values, np.ndarray) and values.ndim == 1 else list(values)
 
 
-def html_of(tables: Mapping[str, pd.DataFrame], most: int = MOST_ROWS) -> str:
+def html_of(tables: Mapping[str, pd.DataFrame]) -> str:
     """Return the first rows of tables as HTML, numbers to six digits.
 
-    >>> html_of({"a<b": pd.DataFrame({"x": [-0.123456789, np.nan]})}, 1).splitlines()[1]
-    '  <caption>a&lt;b: first 1 of 2 rows</caption><thead>'
+    >>> html_of({"a<b": pd.DataFrame({"x": [-0.123456789, np.nan]})}).splitlines()[1]
+    '  <caption>a&lt;b</caption><thead>'
     """
     parts = []
     for name, table in tables.items():
-        title = name if len(table) <= most else f"{name}: first {most} of {len(table)} rows"
+        title = name if len(table) <= MOST_ROWS else f"{name}: first {MOST_ROWS} of {len(table)} rows"
         with pd.option_context("display.max_colwidth", None):
-            html = table.head(most).map(_cell).to_html(index=False, border=0, justify="unset")
+            html = table.head(MOST_ROWS).map(_cell).to_html(index=False, border=0, justify="unset")
         parts.append(html.replace("<thead>", f"<caption>{escape(title)}</caption><thead>", 1))
     return "".join(parts)
 

@@ -159,7 +159,7 @@ class Card(Generic[V, F]):
     depends: ClassVar[frozenset[str]] = frozenset()
     # why the code behind its plot is not offered; empty: it is
     no_script: ClassVar[str] = ""
-    # how long its code takes, where every call would take longer than a minute: it then has the `short_results`
+    # how long its code takes, where results of the default classifier may not ship
     takes: ClassVar[str] = ""
     # whether the browser computes all that it shows: `browser_tables` then needs no results
     in_browser: ClassVar[bool] = False
@@ -195,10 +195,6 @@ class Card(Generic[V, F]):
     def work(self, values: V, facts: F) -> dict[ResultKey, Task]:
         """Return the tasks that the card needs at this setting, each under its place."""
         return {}
-
-    def short_results(self, values: V, facts: F) -> dict[ResultKey, Any]:
-        """Return results that are there in a minute, and that show the same as all of them."""
-        raise NotImplementedError
 
     def waits(self, result_key: ResultKey) -> bool:
         """Return whether the task at a place is computed after what every other card needs."""

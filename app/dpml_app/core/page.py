@@ -43,7 +43,6 @@ from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
-from dpml_app.drawing.sweep import Bars, Sweep
 from dpml_app.jobs import ANSWERS, Pool, Task
 from dpml_app.kit.widgets import in_notebook
 from dpml_app.serving import log
@@ -133,8 +132,6 @@ class BasePage:
     # what the page answers, and a line on what to do
     question: ClassVar[str]
     lead: ClassVar[str]
-    # of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds
-    lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     # what the texts of lessons on the page may name
     lesson_figures: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     controls: Any

@@ -33,13 +33,13 @@ def _table(name: str) -> tuple[Schema, Any, Any]:
     return raw_table(dataset(name))
 
 
-def default_runs(name: str, relation: str, epsilon: float, seed: int, draws: int = 0) -> dict[str, FloatArray]:
-    """Return shares of correct test predictions of `AutoClassifier` in `DRAWS` runs, or in the first `draws` of them.
+def default_runs(name: str, relation: str, epsilon: float, seed: int) -> dict[str, FloatArray]:
+    """Return shares of correct test predictions of `AutoClassifier` in `DRAWS` runs.
 
-    ``accuracy`` has shape (draws,), ``recall`` (draws, C) for each class, and ``groups`` (draws, G) for each group of
+    ``accuracy`` has shape (DRAWS,), ``recall`` (DRAWS, C) for each class, and ``groups`` (DRAWS, G) for each group of
     people that the data set's card names.
     """
-    runs = [_correct(name, _predicted(name, relation, epsilon, [seed, draw])) for draw in range(draws or DRAWS)]
+    runs = [_correct(name, _predicted(name, relation, epsilon, [seed, draw])) for draw in range(DRAWS)]
     return {key: np.array([one[key] for one in runs]) for key in ("accuracy", "recall", "groups")}
 
 

@@ -3,7 +3,6 @@
 const box = panel.querySelector("footer").insertAdjacentElement("beforebegin", document.createElement("div"))
 box.className = "class"
 let classroom = JSON.parse(class_state.data.payload[0])
-let follows = true
 let serial = 0
 
 // a tab can be the teacher's; a browser has one seat, and may refuse to keep anything: a reload then is somebody else
@@ -18,31 +17,21 @@ function ask(act, more = {}) {
   const columns = {act, ...rest, serial: ++serial}
   class_request.data = Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, [value]]))
 }
-const lesson_of_class = () => lessons.find(({name}) => name === classroom.lesson)
 const together = () => classroom.role && at?.lesson?.name === classroom.lesson && at.number === classroom.step
 
-group = {
-  // also the teacher's: where several processes serve, one has the class
-  tail: () => classroom.role ? `&class=${classroom.code}` : "",
-  leads: () => classroom.role === "teacher",
-  // the answer comes with the class
-  waits: () => classroom.role === "visitor" && together() && !classroom.revealed,
-  counts: () => together() && classroom.revealed ? classroom.counts : null,
-  reveal() { ask("reveal") },
-  went() {
-    if (classroom.role === "teacher" && at.number <= at.lesson.steps.length) { ask("move") }
-    if (classroom.role === "visitor") { follows = together() }
-  },
-  chosen() {
-    if (group.waits() && guessed.has(key(at.lesson, at.number))) { ask("answer", {option: guessed.get(key(at.lesson, at.number))}) }
-  },
-  drawn: draw_class,
+// also the teacher's address: where several processes serve, one has the class
+const class_tail = () => classroom.role ? `&class=${classroom.code}` : ""
+// the answer comes with the class
+const waits = () => classroom.role === "visitor" && together() && !classroom.revealed
+function lead() { if (classroom.role === "teacher") { ask("move") } }
+function send_guess() {
+  if (waits() && guessed.has(key(at.lesson, at.number))) { ask("answer", {option: guessed.get(key(at.lesson, at.number))}) }
 }
 
 function draw_class() {
-  const step = at?.lesson && at.number <= at.lesson.steps.length
+  const step = at?.lesson
   const focused = box.contains(document.activeElement) ? document.activeElement.className : null
-  box.hidden = !(classroom.said || classroom.role || (classroom.may && step))
+  box.hidden = !(classroom.said || classroom.role === "teacher" || (!classroom.role && classroom.may && step))
   panel.classList.toggle("taught", classroom.role === "teacher")
   panel.classList.toggle("attends", classroom.role === "visitor")
   box.innerHTML = '<p role="status"></p>'
@@ -55,15 +44,7 @@ function draw_class() {
     if (together() && !classroom.revealed) { add("reveal", "Reveal", () => ask("reveal")) }
     add("end", "End the class", () => ask("end"))
     box.append(picture)
-  } else if (classroom.role === "visitor") {
-    box.insertAdjacentHTML("beforeend", '<label><input type="checkbox" class="follow"> Follow the teacher</label>')
-    const input = box.querySelector("input")
-    input.checked = follows
-    input.addEventListener("change", () => {
-      follows = input.checked
-      if (follows && !together()) { go(lesson_of_class(), classroom.step) }
-    })
-  } else if (classroom.may && step) {
+  } else if (!classroom.role && classroom.may && step) {
     add("open", "Open a class", () => ask("open"))
   }
   if (focused) { box.getElementsByClassName(focused)[0]?.focus({preventScroll: true}) }
@@ -88,13 +69,17 @@ class_state.connect(class_state.properties.data.change, () => {
   if (!classroom.role) { keep(tab, null) }
   if (!classroom.role && before.role) { keep(browser, null) }
   if (at?.lesson && new URLSearchParams(location.search).has("class") !== Boolean(classroom.role)) {
-    visit(`?aside=1&lesson=${at.lesson.name}&step=${at.number}${group.tail()}`)
+    visit(`?aside=1&lesson=${at.lesson.name}&step=${at.number}${class_tail()}`)
   }
-  if (classroom.role === "visitor" && follows && at?.lesson && !together()) { go(lesson_of_class(), classroom.step); return }
+  const moved = classroom.lesson !== before.lesson || classroom.step !== before.step
+  if (classroom.role === "visitor" && moved && at?.lesson && !together()) {
+    go(lessons.find(({name}) => name === classroom.lesson), classroom.step)
+    return
+  }
   const place = together() && key(at.lesson, at.number)
   if (classroom.role === "teacher" && place && classroom.revealed && !guessed.has(place)) { guessed.set(place, -1) }
   // who has guessed before the class came here
-  if (classroom.step !== before.step || classroom.role !== before.role) { group.chosen() }
+  if (moved || classroom.role !== before.role) { send_guess() }
   const same = ["role", "lesson", "step", "revealed"].every((name) => classroom[name] === before[name])
   if (same) { draw_class(); return }
   draw()
@@ -105,4 +90,9 @@ class_state.connect(class_state.properties.data.change, () => {
   const mine = kept(tab), seat = kept(browser)
   if (mine) { ask("claim", mine) } else if (code_given) { ask("join", {code: code_given, key: seat?.code === code_given ? seat.key : ""}) }
 }
-draw_class()
+
+at = placeOf(location.search)
+draw()
+if (at?.lesson) { look() }
+// who opens a lesson by its link can go on by keyboard at once
+if (at && document.activeElement === document.body) { panel.focus({preventScroll: true}) }

@@ -142,7 +142,7 @@ def settings_of(state: Mapping[str, str], changes: Mapping[str, str] | None = No
         del given["dataset"]
         faults = link.read(settings, given, known)
     if faults:
-        raise InvalidParameter("figure", str(changes), f"a change that a link can say. {faults[0]}")
+        raise InvalidParameter("state", str(given), f"what a link can say. {faults[0]}")
     return settings
 
 

@@ -1,22 +1,17 @@
 // Lessons: the list of them, a step's words, a question to answer before its answer is shown, and the way to the next.
 // Of the shell it uses `show`, `visit`, `write`, `el_of`, `host_of`, `parts_of` and the model `messages`. A step is a visit.
+// classroom.js, which runs behind it, has the class and the start.
 const lessons = JSON.parse(document.getElementById("lesson-texts").textContent)
 const panel = document.getElementById("lesson")
 const guessed = new Map()
-const alone = lessons.length === 1
 let at = null // {lesson, number}, "list", or null where the panel is closed
 let before = null // what had the focus when the panel was opened
-let folded = false
-// what a class changes of it (classroom.js); here nobody else is there
-let group = {tail: () => "", leads: () => false, waits: () => false, counts: () => null, reveal() {}, went() {}, chosen() {}, drawn() {}}
 
 panel.innerHTML = `
   <header>
     <p class="of"></p>
-    <button type="button" class="fold" aria-label="Fold the lesson" aria-expanded="true">–</button>
     <button type="button" class="close" aria-label="Close the lesson">×</button>
   </header>
-  <div class="bar" aria-hidden="true"></div>
   <div class="inside"><div class="said" aria-live="polite"></div><div class="told" aria-live="polite"></div></div>
   <footer>
     <button type="button" class="back">Back</button>
@@ -42,31 +37,28 @@ function draw() {
   panel.dataset.place = step?.card ? `place-${step.page}-${step.card}` : ""
   panel.hidden = at === null
   document.body.classList.toggle("with-lesson", at !== null)
-  panel.classList.toggle("folded", folded)
-  const fold = folded ? {textContent: "+", ariaLabel: "Unfold the lesson"} : {textContent: "–", ariaLabel: "Fold the lesson"}
-  Object.assign(part("fold"), {...fold, ariaExpanded: String(!folded)})
   veil()
   if (!at?.lesson) { unmark() }
-  group.drawn()
+  draw_class()
   if (at === null) { return }
   part("told").innerHTML = ""
   part("inside").scrollTop = 0
-  if (at === "list") { drawList() } else if (at.number > at.lesson.steps.length) { drawEnd() } else { drawStep() }
+  if (at === "list") { drawList() } else { drawStep() }
   // what had the focus may have been drawn anew
   if (focused && !panel.contains(document.activeElement)) { panel.focus({preventScroll: true}) }
 }
-// The page knows the answer: until the reader has guessed its figures cannot be read, but its shapes be seen. Folding the
-// lesson shows all.
+// The page knows the answer: until the reader has guessed its figures cannot be read, but its shapes be seen.
 function veil() {
-  const asked = at?.lesson && at.number <= at.lesson.steps.length && (!guessed.has(key(at.lesson, at.number)) || group.waits())
-  document.body.classList.toggle("guessing", Boolean(asked) && !folded)
+  const asked = at?.lesson && (!guessed.has(key(at.lesson, at.number)) || waits())
+  document.body.classList.toggle("guessing", Boolean(asked))
 }
 function drawList() {
   part("of").textContent = "Lessons"
-  part("bar").innerHTML = ""
   const entry = ({name, title, audience, steps}) => {
-    const done = steps.filter((_, i) => guessed.has(`${name} ${i + 1}`)).length
-    const mark = done === 0 ? `${steps.length} steps` : done < steps.length ? `${done} of ${steps.length}` : "done ✓"
+    // a teacher's own place among the options is -1
+    const guesses = steps.map((_, i) => guessed.get(`${name} ${i + 1}`)), begun = guesses.some((place) => place >= 0)
+    const right = steps.filter(({answer}, i) => guesses[i] === answer).length
+    const mark = begun ? `${right} of ${steps.length} correct` : `${steps.length} steps`
     return `<li><button type="button" data-lesson="${name}"><b>${title}</b><small>${audience}</small>` +
       `<span>${mark}</span></button></li>`
   }
@@ -76,7 +68,6 @@ function drawList() {
 function drawStep() {
   const {lesson, number} = at, step = lesson.steps[number - 1]
   part("of").innerHTML = `<b>${lesson.title}</b> <span>${number} of ${lesson.steps.length}</span>`
-  part("bar").innerHTML = lesson.steps.map((_, i) => `<i class="${i < number ? "full" : ""}"></i>`).join("")
   const buttons = step.options.map((text, i) =>
     `<button type="button" data-option="${i}"><kbd aria-hidden="true">${i + 1}</kbd>${text}</button>`)
   part("said").innerHTML = `<p>${step.words}</p><h2>${step.question}</h2>` +
@@ -89,36 +80,20 @@ function drawStep() {
 }
 function reveal() {
   const {lesson, number} = at, step = lesson.steps[number - 1], chosen = guessed.get(key(lesson, number))
-  const waits = group.waits()
   for (const button of panel.querySelectorAll("[data-option]")) {
     const place = Number(button.dataset.option)
     button.ariaPressed = String(place === chosen)
-    if (waits) { continue }
+    if (waits()) { continue }
     button.classList.toggle("right", place === step.answer)
     button.classList.toggle("wrong", place === chosen && chosen !== step.answer)
-    const count = group.counts()?.[place]
-    if (count !== undefined) {
+    if (together() && classroom.revealed) {
+      const count = classroom.counts[place]
       button.insertAdjacentHTML("beforeend", `<span class="dots" role="img" aria-label="Guesses: ${count}">${"<i></i>".repeat(count)}</span>`)
     }
   }
-  if (waits) { part("told").innerHTML = "<p>Your guess is in.</p>"; return }
+  if (waits()) { part("told").innerHTML = "<p>Your guess is in.</p>"; return }
   const verdict = chosen === step.answer ? "Yes." : `It is: ${step.options[step.answer]}.`
-  const control = controlOf(step)
-  const move = control ? `<button type="button" class="try">Now move: ${control.label}</button>` : ""
-  part("told").innerHTML = `<p><b>${verdict.replace(/\.\.$/, ".")}</b> ${step.teaches}</p>${move}`
-  part("next").classList.add("ready")
-}
-function drawEnd() {
-  const {lesson} = at, place = lessons.indexOf(lesson), following = lessons[place + 1]
-  const right = lesson.steps.filter((step, i) => guessed.get(key(lesson, i + 1)) === step.answer).length
-  part("of").innerHTML = `<b>${lesson.title}</b> <span>the end</span>`
-  part("bar").innerHTML = lesson.steps.map(() => '<i class="full"></i>').join("")
-  const score = group.leads() ? "" : `You predicted <b>${right} of ${lesson.steps.length}</b> answers. `
-  part("said").innerHTML = `<p>${score}The page stays as it is: ` +
-    "move its controls, and predict what changes.</p>"
-  panel.querySelector("footer").hidden = false
-  part("back").disabled = false
-  part("next").textContent = following ? `Next: ${following.title}` : alone ? "Again" : "Close"
+  part("told").innerHTML = `<p><b>${verdict.replace(/\.\.$/, ".")}</b> ${step.teaches}</p>`
   part("next").classList.add("ready")
 }
 
@@ -139,7 +114,7 @@ function controlOf({page, control}) {
   const section = document.querySelector(`section[data-of=${page}]`)
   for (const model of section ? messages.document._all_models.values() : []) {
     const el = model.css_classes?.includes?.(`setting-${control}`) && el_of(model)
-    if (el && section.contains(host_of(el))) { return {el, label: model.data?.label ?? control} }
+    if (el && section.contains(host_of(el))) { return el }
   }
   return null
 }
@@ -155,7 +130,7 @@ function look() {
   document.querySelector("main").scrollTop = 0
   looking = setInterval(() => {
     const el = el_of(messages.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
-    const control = el && controlOf(step)?.el
+    const control = el && controlOf(step)
     if (el && opened(el) && (!control || opened(control))) {
       if (step.card) { mark(el, {...MARK, flexBasis: "100%"}) }
       if (control) { mark(control, MARK) }
@@ -167,13 +142,6 @@ function look() {
     if (marked.size > 0 && --tries === 0) { clearInterval(looking) }
   }, 150)
 }
-function move() {
-  const control = controlOf(at.lesson.steps[at.number - 1])
-  clearInterval(looking)
-  control?.el.scrollIntoView({block: "nearest"})
-  const is_control = (part) => part.matches("input, button:not([data-help]), [role=combobox], [tabindex='0']")
-  if (control) { [...parts_of(control.el)].find(is_control)?.focus({preventScroll: true}) }
-}
 for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
   document.querySelector("main").addEventListener(kind, () => clearInterval(looking), {passive: true, capture: true})
 }
@@ -181,15 +149,13 @@ for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
 function go(lesson, number) {
   if (document.body.classList.contains("lost")) { return }
   at = {lesson, number}
-  if (number <= lesson.steps.length) {
-    write()
-    const {page} = lesson.steps[number - 1]
-    history.pushState(null, "", `${location.pathname}?page=${page}${group.tail()}&lesson=${lesson.name}&step=${number}`)
-    show(page)
-    visit(location.search)
-    look()
-  }
-  group.went()
+  write()
+  const {page} = lesson.steps[number - 1]
+  history.pushState(null, "", `${location.pathname}?page=${page}${class_tail()}&lesson=${lesson.name}&step=${number}`)
+  show(page)
+  visit(location.search)
+  look()
+  lead()
   draw()
 }
 function choose(place) {
@@ -197,19 +163,16 @@ function choose(place) {
   // the first answer counts
   if (guessed.has(key(lesson, number))) { return }
   // a teacher does not guess
-  if (group.leads()) { group.reveal(); return }
+  if (classroom.role === "teacher") { ask("reveal"); return }
   guessed.set(key(lesson, number), place)
-  group.chosen()
+  send_guess()
   reveal()
   veil()
   part("told").scrollIntoView({block: "nearest"})
 }
 function onward() {
   if (!at?.lesson) { return }
-  const {lesson, number} = at
-  if (number <= lesson.steps.length) { go(lesson, number + 1); return }
-  const following = lessons[lessons.indexOf(lesson) + 1]
-  following ? go(following, 1) : alone ? go(lesson, 1) : leave()
+  at.number < at.lesson.steps.length ? go(at.lesson, at.number + 1) : list()
 }
 function back() {
   if (at?.lesson && at.number > 1) { go(at.lesson, at.number - 1) }
@@ -217,7 +180,6 @@ function back() {
 function list() {
   before ??= document.activeElement
   at = "list"
-  folded = false
   draw()
   visit("?aside=1&lessons=1")
   panel.querySelector("[data-lesson]").focus()
@@ -231,7 +193,7 @@ function leave() {
   before = null
 }
 
-const acts = {try: move, next: onward, back, all: list, close: leave, fold() { folded = !folded; draw() }}
+const acts = {next: onward, back, all: list, close: leave}
 panel.addEventListener("click", ({target}) => {
   const button = target.closest("button"), {lesson, option} = button?.dataset ?? {}
   if (lesson) {
@@ -245,15 +207,11 @@ panel.addEventListener("click", ({target}) => {
 })
 panel.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) { return }
-  const options = [...panel.querySelectorAll("[data-option], [data-lesson]")]
-  const focused = options.indexOf(document.activeElement), digit = Number(event.key)
+  const digit = Number(event.key)
   const act = {Escape: leave, ArrowRight: onward, ArrowLeft: back}[event.key]
   if (act) {
     act()
-  } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-    const move = event.key === "ArrowDown" ? 1 : focused < 0 ? 0 : -1
-    options.at((focused + move) % options.length)?.focus()
-  } else if (at?.lesson && digit >= 1 && at.number <= at.lesson.steps.length && digit <= options.length) {
+  } else if (at?.lesson && digit >= 1 && digit <= at.lesson.steps[at.number - 1].options.length) {
     choose(digit - 1)
   } else {
     return
@@ -271,13 +229,7 @@ document.addEventListener("click", (event) => {
 // Back and Forward
 addEventListener("popstate", () => {
   at = placeOf(location.search)
-  if (at?.lesson) { group.went() }
+  if (at?.lesson) { lead() }
   draw()
   if (at?.lesson) { look() }
 })
-
-at = placeOf(location.search)
-draw()
-if (at?.lesson) { look() }
-// who opens a lesson by its link can go on by keyboard at once
-if (at && document.activeElement === document.body) { panel.focus({preventScroll: true}) }

@@ -1,13 +1,13 @@
 """The panel of lessons: the step that a link names, and the styles, texts and script that the browser gets."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
 from dpml_app.core import link
-from dpml_app.lessons.classrooms import CLASSROOMS
+from dpml_app.lessons.classrooms import OPEN
 from dpml_app.lessons.read import TERM, Lesson, Step, lessons
 from dpml_app.text import glossary
 
@@ -21,8 +21,8 @@ GLOSSARY, LESSONS, CLASSROOM = (
     path.read_text(encoding="utf-8")
     for path in (HERE.parent / "text" / "glossary.js", HERE / "lessons.js", HERE / "classroom.js")
 )
-# scripts of their own scope, inside the shell's: of a lesson by itself, and of the app, where there are classes too
-ALONE, SCRIPT = (f"\n{{\n{GLOSSARY}\n}}\n\n{{\n{of_lessons}\n}}\n" for of_lessons in (LESSONS, LESSONS + CLASSROOM))
+# scripts of their own scope, inside the shell's
+SCRIPT = f"\n{{\n{GLOSSARY}\n}}\n\n{{\n{LESSONS}{CLASSROOM}\n}}\n"
 
 
 def _written(text: str) -> str:
@@ -54,11 +54,9 @@ def _lesson(lesson: Lesson) -> dict:
     return {"name": lesson.name, "title": lesson.title, "audience": lesson.audience, "steps": steps}
 
 
-def payload(some: Iterable[Lesson] | None = None) -> str:
-    """Return lessons, all of them if none are given, as JSON for a page's script element."""
-    content = json.dumps(
-        [_lesson(lesson) for lesson in some or lessons().values()], ensure_ascii=False, separators=(",", ":")
-    )
+def payload() -> str:
+    """Return all lessons as JSON for a page's script element."""
+    content = json.dumps([_lesson(lesson) for lesson in lessons().values()], ensure_ascii=False, separators=(",", ":"))
     return content.replace("</", "<\\/")
 
 
@@ -73,11 +71,11 @@ def html() -> str:
     )
 
 
-def texts(some: Iterable[Lesson] | None = None) -> str:
+def texts() -> str:
     """Return what the scripts of lessons and terms read."""
     return (
         f'<script type="application/json" id="glossary-texts">{glossary.payload()}</script>\n'
-        f'<script type="application/json" id="lesson-texts">{payload(some)}</script>'
+        f'<script type="application/json" id="lesson-texts">{payload()}</script>'
     )
 
 
@@ -113,13 +111,13 @@ def position_of(given: Mapping[str, str]) -> tuple[LessonPosition, dict[str, str
     name, number = given.get("lesson"), given.get("step")
     query: dict[str, str] = {}
     if "class" in given:
-        teacher = CLASSROOMS.place_of(given["class"])
-        if teacher is None:
+        room = OPEN.get(given["class"])
+        if room is None:
             faults.append(f"class = {link.short(given['class'])} is not open: it has ended, or there was none.")
         else:
             query["class"] = given["class"]
             if number is None:
-                name, number = teacher[0], str(teacher[1])
+                name, number = room.place[0], str(room.place[1])
     if given.get("lessons") == "1":
         query["lessons"] = "1"
     elif "lessons" in given:

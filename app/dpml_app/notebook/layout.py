@@ -22,38 +22,25 @@ STUDY = '<p class="study">Simulation (never publish).</p>'
 
 
 def page_parts(page: CardPage) -> list[Any]:
-    """Return a page: its question, its picture beside its controls, and its cards."""
+    """Return a page: its question, its picture beside its controls, and the cards below; `card` shows all others."""
     regions = page.regions
-    head = f"<h2>{escape(page.question)}</h2><p>{page.lead}</p>"
-    side = pn.Column(
-        regions["side"],
-        _folded("Advanced", regions["advanced"]),
-        regions["work"],
-        pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE),
-        **WHOLE,
-    )
-    more = _folded("More", regions["more"])
+    advanced = pn.Card(regions["advanced"], title="Advanced", collapsed=True, sizing_mode="stretch_width")
+    study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
+    side = pn.Column(regions["side"], advanced, regions["work"], study, **WHOLE)
     page.advanced.mount()
-    _mount(page, "details")
 
-    def on_fold(event: Any) -> None:
-        if not event.new:
-            with page._hold():
-                _mount(page, "more")
+    def mount() -> None:
+        """Fill the places of cards."""
+        for slot in regions["details"].objects:
+            slot.mount()
 
-    more.param.watch(on_fold, "collapsed")
-
-    def on_slots() -> None:
-        _mount(page, "details")
-        if not more.collapsed:
-            _mount(page, "more")
-
-    page.on_slots = on_slots
+    page.on_slots = mount
+    mount()
+    head = f"<h2>{escape(page.question)}</h2><p>{page.lead}</p>"
     return [
         pn.pane.HTML(head, stylesheets=[HEAD], **WHOLE),
         pn.Column(regions["top"], side, stylesheets=[SIDES], **WHOLE),
         regions["details"],
-        *([more] if page.has_more else []),
     ]
 
 
@@ -75,13 +62,3 @@ def card_parts(page: CardPage, name: str) -> list[Any]:
     control = page.controls.in_top
     above = [] if control in kind.controls else [page.controls.widgets[control]]
     return [page.alerts, *above, slot, page.regions["work"], study]
-
-
-def _folded(title: str, content: Any) -> pn.Card:
-    return pn.Card(content, title=title, collapsed=True, sizing_mode="stretch_width", margin=(8, 0))
-
-
-def _mount(page: CardPage, region: str) -> None:
-    """Fill the places of cards that are seen."""
-    for slot in page.regions[region].objects:
-        slot.mount()

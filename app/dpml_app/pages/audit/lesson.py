@@ -1,6 +1,6 @@
-"""The plot and the figures of the page Audit in lessons."""
+"""The figures of the page Audit in lessons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,41 +8,8 @@ import numpy as np
 from dpml.audit import recorded_releases
 from dpml.mechanisms import Laplace
 from dpml.publishing import release_answers
-from dpml_app.drawing.styles import EXACT, REFERENCE, Style
-from dpml_app.drawing.sweep import Bars, Line, Sweep
 from dpml_app.pages.audit import compute
-from dpml_app.pages.audit.compute import AUDIT_EPSILONS, AuditSettings, AuditValues
-
-
-def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Sweep | Bars:
-    """Return the probabilities of outputs with two neighbours, or what they cost."""
-    key = AuditValues.of(settings).key()
-    # a file for every step of the page's slider would be large
-    epsilons = sorted({*AUDIT_EPSILONS[::4], settings.audit_epsilon})
-    whole = [compute.exact((key[0], epsilon, *key[2:])) for epsilon in epsilons]
-    if any(one["outputs"] is None for one in whole):  # there are too many to show: the cost instead
-        lines = [
-            Line(Style("Actual ε", EXACT, "dot", "solid"), [one["epsilon"] for one in whole]),
-            Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), epsilons),
-        ]
-        return Sweep("Actual ε on these neighbours", "ε", epsilons, settings.audit_epsilon, lines, percent=False)
-    pairs = [one["outputs"] for one in whole]
-    # an output that has probability 0 at one ε may be left out there
-    outputs = sorted(set().union(*pairs))
-    first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in pairs] for side in (0, 1))
-    named = [_display_name(output, settings) for output in outputs]
-    title = "Samples with each output (%)"
-    return Bars(title, epsilons, settings.audit_epsilon, named, first, second)
-
-
-def _display_name(output: tuple[float, ...], settings: AuditSettings) -> str:
-    places = ("first", "second", "third", "fourth")
-    if len(output) > 1:
-        chosen = [name for name, v in zip(places, output, strict=False) if v == 1]
-        return " and ".join(chosen) if chosen else "none"
-    names = "abcd" if settings.audit_neighbours == "table" else places
-    chosen = [name for i, name in enumerate(names) if int(output[0]) >> i & 1]
-    return " and ".join(chosen) if chosen else "none"
+from dpml_app.pages.audit.compute import AuditValues
 
 
 def _audited(s: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from dpml_app.jobs import Pool, Task
 from dpml_app.pages.audit import compute, text
 from dpml_app.pages.audit.compute import CHECKED_AT, AuditSettings, AuditValues, Claim
 from dpml_app.pages.audit.figures import ClaimsFigure, OutputFigure
-from dpml_app.pages.audit.lesson import FIGURES, lesson_plot
+from dpml_app.pages.audit.lesson import FIGURES
 from dpml_app.views.frame import Axis
 
 EDITOR_STYLE, VERDICT_STYLE = script("pages/audit/editor.css"), script("pages/audit/verdict.css")
@@ -323,7 +323,7 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     page_id = "audit"
     title = "Audit"
     settings_kind, values_kind = AuditSettings, AuditValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "Does a method keep its claimed ε?"
     lead = "Each dot is a method that claims an <b>ε</b>. Click a dot to see the evidence."
     settings: AuditSettings

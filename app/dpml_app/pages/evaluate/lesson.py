@@ -1,41 +1,13 @@
-"""What lessons show and name of this page: the plot of an exported step, and figures."""
+"""The figures of the page ROC curve in lessons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dpml.evaluation import attack_bound, best_attack_success
-from dpml_app.drawing.styles import EXACT, REFERENCE, Style, style_of
-from dpml_app.drawing.sweep import Line, Sweep, level
-from dpml_app.pages.evaluate.compute import EvaluateSettings, EvaluateValues, errors, exact_attack, labels, victims
-from dpml_app.settings import EPSILONS
-
-
-def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return how far a private curve is from the true one, or how well labels are guessed from it."""
-    s = settings
-    if card != "errors":
-        exact = level("From the non-private curve", 100.0, len(EPSILONS), EXACT)
-        bound = Style("Bound at ε", REFERENCE, "dot", "dashed")
-        best = Style("Best attack on the release", style_of("histogram", "curve").color, "circle")
-        lines = [
-            exact,
-            Line(bound, [100 * attack_bound(e) for e in EPSILONS]),
-            Line(best, [100 * best_attack_success(e, s.relation) for e in EPSILONS]),
-        ]
-        return Sweep("Labels guessed correctly (%)", "ε", EPSILONS, s.epsilon, lines, percent=True)
-    values = tuple(sorted({*EPSILONS[::3], s.epsilon}))
-    lines = []
-    for method in ("histogram", "recursive-medians", "fixed-space"):
-        draws = []
-        for epsilon in values:
-            key = EvaluateValues.of(s).curve_key(method, epsilon)
-            draws.append(errors(*key))
-        low, middle, high = np.quantile(draws, [0.05, 0.5, 0.95], axis=1)
-        lines.append(Line(style_of(method, "curve"), middle.tolist(), low.tolist(), high.tolist()))
-    return Sweep("Area to the non-private curve", "ε", values, s.epsilon, lines, percent=False)
+from dpml.evaluation import best_attack_success
+from dpml_app.pages.evaluate.compute import EvaluateValues, errors, exact_attack, labels, victims
 
 
 def labels_attacked(s: Any) -> float:

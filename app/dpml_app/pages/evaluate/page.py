@@ -17,7 +17,7 @@ from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.pages.evaluate.compute import EvaluateSettings, EvaluateValues
 from dpml_app.pages.evaluate.figures import ErrorsCard, RocCard, SuccessCard
-from dpml_app.pages.evaluate.lesson import FIGURES, lesson_plot
+from dpml_app.pages.evaluate.lesson import FIGURES
 from dpml_app.pages.evaluate.text import headline
 
 SCRIPT = script("pages/evaluate/page.js")
@@ -42,7 +42,7 @@ class EvaluatePage(CardPage[EvaluateValues, BinaryFacts]):
     page_id = "evaluate"
     title = "ROC curve"
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "How accurate is a classifier, measured privately?"
     lead = "Drag <b>ε</b>. The attacker knows all but one label."
     settings: EvaluateSettings

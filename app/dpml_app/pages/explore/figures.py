@@ -10,10 +10,8 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.io import save
 from bokeh.models import FactorRange, NumeralTickFormatter, Span
 from bokeh.plotting import figure
-from bokeh.resources import INLINE
 from numpy.typing import NDArray
 
 from dpml_app.drawing.band import draw_band, fade, spread
@@ -215,10 +213,6 @@ class CostFigure(Figure):
         y, height = self.plot.y_range, top - bottom
         if private.whole or y.start > bottom or y.end < top:
             y.update(start=bottom - 0.06 * height, end=top + 0.1 * height)
-
-    def save(self, path: str) -> None:
-        """Save the picture as a page."""
-        save(self.plot, path, resources=INLINE, title="Accuracy")
 
     def _keep_in_sight(self, accuracies: Sequence[float]) -> None:
         y, least, most = self.plot.y_range, min(accuracies, default=1.0), max(accuracies, default=0.0)

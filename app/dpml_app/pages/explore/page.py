@@ -29,7 +29,7 @@ from dpml_app.core.card import (
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
-from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
+from dpml_app.data.default_study import default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.drawing.band import spread
 from dpml_app.drawing.figure import run_script, script
@@ -46,7 +46,7 @@ from dpml_app.pages.explore.figures import (
     roc_figure,
     roc_tables,
 )
-from dpml_app.pages.explore.lesson import FIGURES, lesson_plot
+from dpml_app.pages.explore.lesson import FIGURES
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
 COST_SCRIPT, DRAG_SCRIPT, SELECTION_SCRIPT = (script(f"pages/explore/{n}.js") for n in ("cost", "drag", "selection"))
@@ -65,8 +65,6 @@ CHOICES_STYLE = (
 OTHER_STYLE = ".MuiFormLabel-root.Mui-disabled { color: inherit !important; opacity: 0.75; }"
 # the lever of one model alone
 OWN_LEVER = {"naive-bayes": "threshold_percentile", "logistic": "reg_lambda"}
-# a script computes anew, of a curve whose results do not ship
-SHORT_DRAWS, SHORT_EPSILONS = 3, SWEEP_EPSILONS[::3]
 
 
 class ExploreControls(Controls):
@@ -114,11 +112,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", text.CAPTIONS["cost"]
-    takes = (
-        "The script takes seconds if the results ship with dpml_app. Otherwise it computes "
-        f"{SHORT_DRAWS} of the {DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
-        "minute on 30,000 records. All runs would take half an hour."
-    )
+    takes = "The script takes seconds if the results ship with dpml_app, else up to half an hour for 30,000 records."
     # the results in the curves: a step of ε among known results changes none of them
     _drawn: tuple[Set[Task | None], Set[Task]] | None = None
 
@@ -145,18 +139,6 @@ class MainCard(Card[ExploreValues, GroupFacts]):
             tasks["exact", e] = Task(noiseless_accuracy, (name, relation, e))
         by_model = SWEEP_EPSILONS if values.hand_model == "logistic" else EPSILONS
         return tasks | {("hand", e): Task(compute.custom_accuracy, values.custom_key(e)) for e in by_model}
-
-    def short_results(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Any]:
-        known = shipped_results(values.dataset)
-
-        def result(task: Task) -> Any:
-            if task in known:
-                return known[task]
-            return task.function(*task.arguments, *[SHORT_DRAWS] * (task.function is default_runs))
-
-        short = {*SHORT_EPSILONS, IMMEDIATE, WORKER}
-        calls = self.work(values, facts).items()
-        return {place: result(task) for place, task in calls if task in known or place[1] in short}
 
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._values, self._facts = values, facts
@@ -299,7 +281,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     page_id = "explore"
     title = "Privacy cost"
     settings_kind, values_kind = ExploreSettings, ExploreValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "How much accuracy does privacy cost?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values more accuracy."
     settings: ExploreSettings

@@ -1,40 +1,11 @@
-"""The plot and the figures of the page Noise in lessons."""
+"""The figures of the page Noise in lessons."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 from dpml.mechanisms import cauchy_scale
-from dpml_app.drawing.styles import REFERENCE, Style, style_of
-from dpml_app.drawing.sweep import Line, Sweep
 from dpml_app.pages.noise import compute
-from dpml_app.pages.noise.compute import BETA_SHARES, LOWER, NoiseSettings, NoiseValues, Smooth, model, points_of
-from dpml_app.settings import EPSILONS
-
-
-def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return the size of the noise, or the actual ε of its calibrations."""
-    s, values, share = settings, EPSILONS, BETA_SHARES[settings.noise_beta]
-    laplace = style_of("laplace", "noise")
-    if card == "calibrations":
-        lines = [
-            Line(style_of(name, "noise"), [float(cost) for (cost,) in costs.values()])
-            for name, costs in compute.calibrations(share, values).items()
-        ]
-        lines.append(Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), values))
-        return Sweep("Actual ε", "claimed ε", values, s.noise_epsilon, lines, percent=False)
-    if card == "smooth":
-        found = [_smooth(s, e) for e in values]
-        cauchy = Style("Cauchy, smooth sensitivity", style_of("exact", "noise").color, "plus")
-        worst = [each.levels["global"] / e for e, each in zip(values, found, strict=True)]
-        lines = [
-            Line(cauchy, [each.widths["smooth"][0] for each in found]),
-            Line(Style("Laplace, global sensitivity", laplace.color, "plus"), worst),
-        ]
-        title = f"Width of the noise on the {s.noise_statistic} of these {len(points_of(s))} points between 0 and 100"
-        return Sweep(title, "ε", values, s.noise_epsilon, lines, percent=False)
-    sizes = [model(s.noise_mechanism, e, s.noise_sensitivity, s.noise_delta, share).mean_size for e in values]
-    return Sweep("Mean size of the noise", "ε", values, s.noise_epsilon, [Line(laplace, sizes)], percent=False)
+from dpml_app.pages.noise.compute import BETA_SHARES, LOWER, NoiseValues, Smooth, model, points_of
 
 
 def _beta(s: Any) -> float:
@@ -47,9 +18,9 @@ def mean_noise(s: Any, at: str = "") -> float:
     return model(s.noise_mechanism, epsilon, s.noise_sensitivity, s.noise_delta, BETA_SHARES[s.noise_beta]).mean_size
 
 
-def _smooth(s: Any, epsilon: float | None = None) -> Smooth:
-    """Return the sensitivities of the points, and their noise, at the step's ε or another."""
-    return compute.smooth(*replace(NoiseValues.of(s), noise_epsilon=epsilon or s.noise_epsilon).smooth_key())
+def _smooth(s: Any) -> Smooth:
+    """Return the sensitivities of the points, and their noise, at the step's ε."""
+    return compute.smooth(*NoiseValues.of(s).smooth_key())
 
 
 def level(s: Any, kind: str) -> float:

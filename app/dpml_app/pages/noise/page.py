@@ -29,7 +29,7 @@ from dpml_app.pages.noise.compute import (
     points_of,
 )
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, RIVAL_STYLES, CountFigure, SmoothFigures
-from dpml_app.pages.noise.lesson import FIGURES, lesson_plot
+from dpml_app.pages.noise.lesson import FIGURES
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import risk
 from dpml_app.views.frame import Axis
@@ -229,7 +229,7 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     page_id = "noise"
     title = "Noise"
     settings_kind, values_kind = NoiseSettings, NoiseValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "How much noise protects one person?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values smaller errors."
     settings: NoiseSettings

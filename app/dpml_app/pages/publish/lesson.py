@@ -1,49 +1,13 @@
-"""What lessons show and name of this page: the plot of an exported step, and figures."""
+"""The figures of the page Synthetic data in lessons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml_app.drawing.styles import EXACT, REFERENCE
-from dpml_app.drawing.sweep import Sweep, band, level
-from dpml_app.jobs import Task
 from dpml_app.pages.publish import compute
-from dpml_app.pages.publish.compute import WEIGHT_METHODS, WEIGHT_STYLES, PublishSettings, PublishValues, facts
-from dpml_app.pages.publish.figures import STYLES
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-
-
-def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return the accuracy of a classifier that is trained on published tables, or what a weighted table answers."""
-    if card == "weights-query":
-        return _answers(settings)
-    values, known = PublishValues.of(settings), compute.shipped_results(settings.dataset)
-
-    def result(task: Task) -> Any:
-        return known[task] if task in known else task.function(*task.arguments)
-
-    at = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
-    every = [compute.tasks_at(values, epsilon) for epsilon in at]
-    lines = [band(look, [100 * result(of[series]) for of in every]) for series, look in STYLES.items()]
-    lines.append(level("Non-private table", 100 * result(compute.true_task(values)), len(at), EXACT))
-    lines.append(level("Majority-class baseline", 100 * facts(settings.dataset).majority, len(at)))
-    title = "Test records classified correctly (%)"
-    return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
-
-
-def _answers(settings: PublishSettings) -> Sweep:
-    """Return the answers of a weighted public table against ε, and those of both tables themselves."""
-    at = tuple(sorted({*SWEEP_EPSILONS, settings.epsilon}))
-    lines = []
-    for method in WEIGHT_METHODS:
-        draws = [100 * answers(settings, method, epsilon) for epsilon in at]
-        lines.append(band(WEIGHT_STYLES[method], draws))
-    for label, table, color in (("Private table", "private", EXACT), ("Public table", "public", REFERENCE)):
-        lines.append(level(label, 100 * float(answers(settings, table)), len(at), color))
-    title = "Private records that match (%)"
-    return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
+from dpml_app.pages.publish.compute import PublishValues, facts
 
 
 def released(s: Any) -> dict[str, Any]:
@@ -52,14 +16,13 @@ def released(s: Any) -> dict[str, Any]:
     return compute.release_facts(*key)
 
 
-def answers(s: Any, source: str, epsilon: float | None = None) -> NDArray[np.float64]:
+def answers(s: Any, source: str) -> NDArray[np.float64]:
     """Return what the private or the public table answers, or the draws of a method that weights the public one."""
     if source in ("private", "public"):
         by_pattern = compute.pattern_shares(s.dataset)[source]
     else:
         reg_lambda = s.publish_lambda if source == "output" else None
-        at = s.epsilon if epsilon is None else epsilon
-        by_pattern = compute.weighted_patterns(source, s.dataset, at, reg_lambda, compute.WEIGHT_DRAWS, s.seed)
+        by_pattern = compute.weighted_patterns(source, s.dataset, s.epsilon, reg_lambda, compute.WEIGHT_DRAWS, s.seed)
     return np.asarray(compute.share_meeting(by_pattern, compute.mask_of(s.publish_query)))
 
 

@@ -17,7 +17,7 @@ from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
 from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard, WeightsQueryCard
-from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
+from dpml_app.pages.publish.lesson import FIGURES
 
 
 class PublishControls(Controls):
@@ -56,7 +56,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     page_id = "publish"
     title = "Synthetic data"
     settings_kind, values_kind = PublishSettings, PublishValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "How useful is a synthetic table at this ε?"
     lead = "Drag <b>ε</b>. Outlines: the non-private table."
     settings: PublishSettings

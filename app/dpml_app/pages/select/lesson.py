@@ -1,45 +1,14 @@
-"""The plot and the figures of the page Feature selection in lessons."""
+"""The figures of the page Feature selection in lessons."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dpml_app.data import measures
-from dpml_app.drawing.styles import style_of
-from dpml_app.drawing.sweep import Line, Sweep, band
 from dpml_app.pages.select import compute
-from dpml_app.pages.select.compute import SelectSettings, SelectValues
-from dpml_app.settings import EPSILONS
+from dpml_app.pages.select.compute import SelectValues
 from dpml_app.text import phrases
-
-
-def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return the recall of private selection, or the accuracy of its features."""
-    kinds = {"mask-count": "count", "mask-mi": "mutual_information"}
-    if card == "accuracy":
-        values = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
-        lines = []
-        for selector in kinds:
-            draws = []
-            for epsilon in values:
-                key = replace(SelectValues.of(settings), epsilon=epsilon).accuracy_key(selector, settings.n_features)
-                draws.append(100 * compute.accuracy(*key))
-            lines.append(band(style_of(selector, "selector"), draws))
-        title = f"Test accuracy (%) with {settings.n_features} privately selected features"
-        return Sweep(title, "ε", values, settings.epsilon, lines, percent=True)
-    best = measures.facts(settings.dataset).scores["mutual_information"]
-    lines = []
-    for selector, kind in kinds.items():
-        shares = []
-        for epsilon in EPSILONS:
-            spent = epsilon * settings.selection_share
-            key = settings.dataset, kind, settings.select_calibration, settings.relation, spent, settings.n_features
-            shares.append(100 * measures.expected_best(best, compute.inclusion(*key), settings.n_features))
-        lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in shares]))
-    title = f"Selected share (%) of the {settings.n_features} best features by mutual information"
-    return Sweep(title, "ε", EPSILONS, settings.epsilon, lines, percent=True)
 
 
 def span(s: Any, score: str) -> float:

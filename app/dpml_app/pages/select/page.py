@@ -30,7 +30,7 @@ from dpml_app.pages.select.figures import (
     coins_tables,
     most_units,
 )
-from dpml_app.pages.select.lesson import FIGURES, lesson_plot
+from dpml_app.pages.select.lesson import FIGURES
 from dpml_app.views.frame import AXES
 
 
@@ -166,7 +166,7 @@ class SelectPage(CardPage[SelectValues, BinaryFacts]):
     page_id = "select"
     title = "Feature selection"
     settings_kind, values_kind = SelectSettings, SelectValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "Which features does private selection keep?"
     lead = "Drag <b>T</b>, the number of selected features."
     settings: SelectSettings

@@ -29,7 +29,7 @@ from dpml_app.pages.train.compute import (
     with_levels,
 )
 from dpml_app.pages.train.figures import AccuracyCard, BestCard, LambdaCard, MethodsCard, ThresholdCard
-from dpml_app.pages.train.lesson import FIGURES, lesson_plot
+from dpml_app.pages.train.lesson import FIGURES
 
 
 class TrainControls(Controls):
@@ -83,7 +83,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     page_id = "train"
     title = "Classifiers"
     settings_kind, values_kind = TrainSettings, TrainValues
-    lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
+    lesson_figures = FIGURES
     question = "Which method is most accurate for a given ε?"
     lead = "Drag <b>ε</b>: smaller means more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
     settings: TrainSettings
