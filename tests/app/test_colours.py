@@ -80,7 +80,6 @@ def test_words_in_the_colour_of_a_line_are_read_on_either_ground(theme):
     inks = {colour: INKS[colour][theme == "dark"] for colour in (*PALETTE, REFERENCE, EXACT, COST)}
     low = {pair for pair in INKS.values() if contrast(pair[theme == "dark"], GROUNDS[theme]) < WORDS}
     assert low == set()
-    assert {style_of(key).color for key in STYLES["classifier"]} <= set(INKS)
     # and they are still of that colour, for who sees it: nearer to their own than to any other's
     hue = lambda colour: lab(linear(colour))[1:]  # noqa: E731
     for colour, ink in inks.items():

@@ -11,7 +11,6 @@ from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.drawing.band import draw_band
 from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, hover, label, new_figure, square, write
 from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION, Style
@@ -62,8 +61,7 @@ class RocFigure(Figure):
         self.band = empty_source("evaluate-roc-band", *BAND)
         self.release = empty_source("evaluate-roc-release", "fpr", "tpr")
         p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=1.5)
-        _median, area = draw_band(self.band, ROC_STYLES["histogram"], "fpr", "mid", level=OVERLAY)
-        p.renderers.append(area)
+        p.varea("fpr", "low", "high", source=self.band, level=OVERLAY, **ROC_STYLES["histogram"].band)
         p.line("fpr", "tpr", source=self.release, color=GREEN, line_width=3, level=OVERLAY)
         p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         # where the plane of shares is empty

@@ -31,8 +31,7 @@ from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
 from dpml_app.data.default_study import DRAWS, default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
-from dpml_app.drawing.band import spread
-from dpml_app.drawing.figure import run_script, script
+from dpml_app.drawing.figure import run_script, script, spread
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.jobs import Pool, Task

@@ -15,7 +15,7 @@ from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import FAR, CurvesCard
 from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
-from dpml_app.drawing.figure import Figure, empty, empty_source, fill, label, script, write, write_cut
+from dpml_app.drawing.figure import Figure, empty, empty_source, fill, label, script, write
 from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE, COST, EXACT, ORANGE, OVERLAY, REFERENCE, Style, style_of, styles_of
@@ -23,7 +23,7 @@ from dpml_app.jobs import Task
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import BEST, PublishFacts, PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.text.phrases import points
+from dpml_app.text.phrases import points, shortened
 from dpml_app.views.curve import curve_figure, curve_table
 from dpml_app.views.frame import AXES, Axis, framed
 from dpml_app.views.rendered import Table, ViewFigure
@@ -46,7 +46,9 @@ LEVELS = {
 }
 
 
-BARS, DRAWN = ("y", "top", "start", "chance", "name", "correct"), ("y", "chance", "text")
+BARS, DRAWN = ("y", "top", "start", "chance", "name", "shown", "correct"), ("y", "chance", "text")
+# letters of a grid's name above its bar, which have room on a phone
+LETTERS = 42
 
 
 def chances_view(tables: Mapping[str, Table]) -> hv.Overlay:
@@ -67,7 +69,8 @@ def chances_figure() -> ViewFigure:
     look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
     drawn, bars = chart.sources["drawn"], chart.sources["bars"]
     write(chart.plot, "chance", "y", "text", source=drawn, color=ORANGE, x_offset=12, **look)
-    write_cut(chart.plot, "start", "top", "name", source=bars, color=REFERENCE, y_offset=-2, x_offset=3)
+    look = {"text_font_size": "13px", "x_offset": 3, "y_offset": -2}
+    write(chart.plot, "start", "top", "shown", source=bars, color=REFERENCE, **look)
     return chart
 
 
@@ -75,7 +78,8 @@ def chances_tables(release: Mapping[str, Any]) -> dict[str, Table]:
     """Return the tables of the chances of one release."""
     n, place = len(release["names"]), release["place"]
     y = np.arange(n) * -1.0 - 0.9
-    bars = {"y": y, "top": y + 0.4, "start": np.zeros(n)}
+    shown = [shortened(name, LETTERS) for name in release["names"]]
+    bars: dict[str, Any] = {"y": y, "top": y + 0.4, "start": np.zeros(n), "shown": shown}
     bars |= {"chance": release["chances"], "name": release["names"], "correct": release["correct"]}
     star = {"y": [y[place] + 0.2], "chance": [release["chance"]], "text": ["this table"]} if place < n else {}
     return {"bars": bars, **({"drawn": star} if star else {})}
@@ -103,7 +107,7 @@ class CostFigure(Figure):
         p.xaxis.axis_label = None
         p.yaxis[0].ticker.desired_num_ticks = 4
         # the curve's colour is that of the picture above; the line has its name where the curve is far from it
-        self.chart.legend.place([])
+        self.chart.legend.model.items = []
         label(p, EPSILONS[0], 0, "non-private table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
         self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off")

@@ -20,7 +20,6 @@ from bokeh.transform import dodge
 from dpml.sweep import STANDARD
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, Number, ResultKey, Results, here, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.drawing.band import spread
 from dpml_app.drawing.figure import (
     Figure,
     across,
@@ -31,6 +30,7 @@ from dpml_app.drawing.figure import (
     hover,
     new_figure,
     over_epsilon,
+    spread,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
