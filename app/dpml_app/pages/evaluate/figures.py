@@ -12,7 +12,6 @@ from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Resul
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, hover, label, new_figure, square, write
-from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION, Style
 from dpml_app.jobs import Task
 from dpml_app.pages.evaluate import text
@@ -177,10 +176,7 @@ class RocCard(Card[EvaluateValues, BinaryFacts]):
         return text.headline(facts, results["answer", IMMEDIATE])
 
     def to_pin(self, values: EvaluateValues, facts: BinaryFacts, results: Results) -> Answer | None:
-        answer = results["answer", IMMEDIATE]
-        (x, y), (fpr, tpr) = answer["curve"], answer["release"]
-        curves = Curve(x, y, EXACT), Curve(fpr, tpr, GREEN)
-        return Answer(text.numbers(answer), curves, within="90% of samples")
+        return Answer(text.numbers(results["answer", IMMEDIATE]), within="90% of samples")
 
     @classmethod
     def browser_tables(cls, values: EvaluateValues) -> dict[str, pd.DataFrame]:

@@ -106,8 +106,6 @@ class CostFigure(Figure):
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.target_label = empty_source("cost-goal-words", "x", "y", "text", "shown", "base", "down", "align", "off")
         self.target_label.tags = [LAYOUT]
-        # accuracies of pins, which the axis shows as well
-        self._pinned: list[float] = []
         self.private: Private | None = None
         # the settings of the custom model whose curve is drawn
         self._levers: object = None
@@ -214,7 +212,7 @@ class CostFigure(Figure):
             return
         curve = self.curve.data
         columns = [curve["low"], curve["high"], curve["best"], curve["guess"], custom["low"], custom["high"]]
-        seen = np.concatenate([np.asarray(values, dtype=float) for values in [*columns, self._pinned]])
+        seen = np.concatenate([np.asarray(values, dtype=float) for values in columns])
         bottom, top = seen.min(), seen.max()
         y, height = self.plot.y_range, top - bottom
         if private.whole or y.start > bottom or y.end < top:
@@ -228,11 +226,6 @@ class CostFigure(Figure):
         y, least, most = self.plot.y_range, min(accuracies, default=1.0), max(accuracies, default=0.0)
         if least < y.start or most > y.end:
             y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
-
-    def make_room(self, accuracies: Sequence[float]) -> None:
-        """Keep these accuracies in sight as well, from now on."""
-        self._pinned = list(accuracies)
-        self._keep_in_sight(self._pinned)
 
     def label_target(self, percent: float, text: str) -> None:
         """Draw the line of a target accuracy with its label; a target beyond the axis is drawn at its end."""

@@ -1,7 +1,7 @@
 """Draw synthetic tables, the choice of their grid, models and a weighted public table: the page's cards."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -17,7 +17,6 @@ from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
 from dpml_app.drawing.figure import Figure, empty, empty_source, fill, label, script, write
 from dpml_app.drawing.marginals import MarginalsFigure
-from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE, COST, EXACT, ORANGE, OVERLAY, REFERENCE, Style, style_of, styles_of
 from dpml_app.jobs import Task
 from dpml_app.pages.publish import compute, text
@@ -111,8 +110,6 @@ class CostFigure(Figure):
         label(p, EPSILONS[0], 0, "non-private table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
         self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off")
-        # costs of pins, which the axis shows as well
-        self.pinned: list[float] = []
         p.segment("epsilon", 0, "epsilon", "cost", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         dots: dict[str, Any] = {"color": TABLE.color, "line_color": "white", "level": OVERLAY}
         p.scatter("epsilon", "cost", size="size", source=self.draws, alpha=0.8, **dots)
@@ -148,7 +145,7 @@ class CostFigure(Figure):
 
     def fit(self) -> None:
         """Fit the y axis to what is shown."""
-        self.chart.fit([0.0, *self.pinned, *self.curve["low"], *self.curve["high"]])
+        self.chart.fit([0.0, *self.curve["low"], *self.curve["high"]])
 
     def clear(self) -> None:
         super().clear()
@@ -222,18 +219,7 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         table, true = (here(results, name) for name in ("table", "true"))
         if table is None or true is None:
             return None
-        cost, shown = 100 * (true - table), self.figure.curve
-        low, high = (float(q) for q in np.quantile(cost, [0.05, 0.95]))
-        return Answer(
-            text.numbers(table, true),
-            (Curve(shown["epsilon"], shown["mean"], TABLE.color),),
-            (Dot(values.epsilon, float(cost.mean()), low, high, TABLE.color),),
-            "90% of tables",
-        )
-
-    def make_room(self, pinned: Sequence[Dot]) -> None:
-        self.figure.pinned = [end for dot in pinned for end in (dot.low, dot.high)]
-        self.figure.fit()
+        return Answer(text.numbers(table, true), within="90% of tables")
 
     def readout(self, values: PublishValues, facts: FirstFacts, results: Results) -> str:
         return text.headline(values, *(here(results, name) for name in ("table", "true", "drawn")))
