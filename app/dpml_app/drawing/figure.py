@@ -174,14 +174,6 @@ def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: 
     return p
 
 
-def square(name: str, x: str, y: str) -> figure:
-    """Return a figure of shares against shares."""
-    p = new_figure(name, x_range=(-0.02, 1.02), y_range=(-0.02, 1.02), x_axis_label=x, y_axis_label=y)
-    percent_axis(p.xaxis)
-    percent_axis(p.yaxis)
-    return p
-
-
 def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
 

@@ -8,6 +8,7 @@ without one kind of cone, and measures the contrast with either ground.
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 from dpml.registry import method, of_family, standing
@@ -242,3 +243,19 @@ def styles_of(family: str, group: str | None = None) -> dict[str, Style]:
 def all_styles() -> list[Style]:
     """Return the look of everything that has one here."""
     return [VAIDYA_TRUE, *(style_of(key, family) for family, own in STYLES.items() for key in own)]
+
+
+# made when a plot first names a series: they need the claims of all methods, whose import takes longer than a plot's
+@cache
+def named_styles() -> dict[Any, Style]:
+    """Return the looks of methods by label, key and study.
+
+    A key of several families is the last one's. "exact" is rarely a choice of features. Of a study with several
+    methods, one stands for it.
+    """
+    families = ("noise", "publisher", "selector", "classifier")
+    styles = {style.label: style for style in all_styles()}
+    styles |= {key: style_of(key, family) for family in families for key in STYLES[family] if key != "exact"}
+    studies = {each.sweep: each.key for each in of_family() if each.sweep}
+    studies |= {method(key).sweep: key for key in ("smooth", "objective")}
+    return styles | {study: styles[key] for study, key in studies.items() if key in styles}

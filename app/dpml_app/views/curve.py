@@ -1,6 +1,6 @@
 """Curves over a setting, each with the band of its draws."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -12,8 +12,7 @@ from dpml_app.drawing.figure import spread
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.views.frame import Axis, axis, dimension, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
-from dpml_app.views.styles import grouped
-from dpml_app.views.tables import BANDS, bands
+from dpml_app.views.tables import BANDS, bands, grouped
 
 __all__ = ["add_series", "curve", "curve_figure", "curve_table", "series_layers"]
 
@@ -31,8 +30,6 @@ def curve(
     band: str = "draws",
     exact: bool = False,
     levels: Mapping[str, float] | None = None,
-    logx: bool | None = None,
-    logy: bool | None = None,
     **look: Any,
 ) -> hv.Overlay:
     """Return a curve for each series of a table, with a band around it.
@@ -52,10 +49,9 @@ def curve(
         Whether values that stand alone are computed and not drawn.
     levels : mapping of str to float, optional
         Horizontal lines to compare with, such as the majority class, by their names.
-    logx, logy : bool, optional
-        Default: as the column is known to be drawn.
     **look
-        Options of HoloViews for the whole, such as ``width``.
+        Options of HoloViews for the whole, such as ``width``. Without ``logx`` and ``logy``, a known column has its
+        own scale.
 
     Returns
     -------
@@ -75,7 +71,7 @@ def curve(
     4
     """
     keys = [by] if isinstance(by, str) else list(by or ())
-    at, of = axis(x, log=logx), axis(y, log=logy)
+    at, of = axis(x, log=look.get("logx")), axis(y, log=look.get("logy"))
     means = bands(table, [*keys, x], y, band=band, exact=exact)
     kdim, ydim = dimension(x, at), dimension(y, of)
     layers = []
@@ -123,25 +119,22 @@ def curve_figure(
     middle: str = "mean",
     marks: bool = False,
     tip: str = "0.0%",
-    more: Callable[[Mapping[str, Table]], Sequence[Any]] = lambda _tables: (),
-    more_columns: Mapping[str, Sequence[str]] | None = None,
     look: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> ViewFigure:
-    """Return a figure of curves with bands, and of level lines; `more` returns further elements.
+    """Return a figure of curves with bands, and of level lines.
 
     `column` and `middle` are the names of columns, `look` are options of HoloViews, and `options` are of `ViewFigure`.
     """
-    series, columns = _series_view(styles, column, middle, marks)
-    columns |= {**dict.fromkeys(levels, ("x", "y")), **(more_columns or {})}
 
     def view(tables: Mapping[str, Table]) -> hv.Overlay:
         layers = [line(tables, level, ("x", "y"), style) for level, style in levels.items()]
-        return framed([*layers, *series(tables), *more(tables)] or [hv.Curve([])], x, y, **(look or {}))
+        return framed([*layers, *series(tables)] or [hv.Curve([])], x, y, **(look or {}))
 
+    series, columns = _series_view(styles, column, middle, marks)
     tips = [("", "@label"), (column, f"@{column}"), (middle, f"@{middle}{{{tip}}}")]
     tips.append(("90% of runs", f"@low{{{tip}}} to @high{{{tip}}}"))
-    return ViewFigure(name, view, columns, tips, **options)
+    return ViewFigure(name, view, columns | dict.fromkeys(levels, ("x", "y")), tips, **options)
 
 
 def add_series(
@@ -152,9 +145,7 @@ def add_series(
     figure.add(lambda tables: hv.Overlay(series(tables)), columns)
 
 
-def _series_view(
-    styles: Mapping[str, Style], column: str, middle: str, marks: bool
-) -> tuple[Callable[[Mapping[str, Table]], list[Any]], dict[str, Sequence[str]]]:
+def _series_view(styles: Mapping[str, Style], column: str, middle: str, marks: bool) -> tuple[Any, dict[str, Any]]:
     """Return what gives the elements of curves, and the columns of their tables."""
 
     def elements(tables: Mapping[str, Table]) -> list[Any]:

@@ -1,6 +1,8 @@
-"""From a table of draws to means and bands: what is drawn, checked so that no draws of different settings are mixed."""
+"""From a table of draws to means and bands, and the style of each series; draws of different settings are not mixed."""
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,15 @@ import pandas as pd
 
 from dpml._validate import check_choice
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.sweep import summarise
+from dpml_app.drawing.styles import PALETTE, Style, named_styles
+from dpml_app.views.frame import axis
 
-__all__ = ["BANDS", "bands", "tidy"]
+__all__ = ["BANDS", "bands", "grouped", "tidy"]
 
 # what a band holds, in words
 BANDS = {"draws": "mean and 90% of runs", "error": "mean with its 95% interval"}
 ERRORS = 1.96
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
 RESULTS = ("mean", "se", "low", "high", "draws")
 
 
@@ -81,7 +85,8 @@ def bands(table: Any, keys: Sequence[str], y: str, *, band: str = "draws", exact
         raise InvalidData(
             f"the table has {' and '.join(within)} several times: pass the columns that distinguish them in by={hint}"
         )
-    means = table.copy() if summarised else summarise(table, keys, y)
+    # imported with the first table: it brings scikit-learn
+    means = table.copy() if summarised else import_module("dpml.sweep").summarise(table, keys, y)
     if band == "error":
         means["low"], means["high"] = (means["mean"] + sign * ERRORS * means["se"] for sign in (-1, 1))
     elif "draws" in means.columns:
@@ -94,3 +99,40 @@ def bands(table: Any, keys: Sequence[str], y: str, *, band: str = "draws", exact
             "computed and not drawn"
         )
     return means
+
+
+def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple[Style, pd.DataFrame]]:
+    """Return the style and the rows of each series; without keys one, the mean.
+
+    >>> table = pd.DataFrame({"n_features": [3, 3, None], "study": [None, None, "row-bounded-naive-bayes"]})
+    >>> [(style.label, style.color) for style, _rows in grouped(table, ["study", "n_features"])]
+    [('T = 3', '#0072B2'), ('Row-bounded', '#009E73')]
+    """
+    if not keys:
+        return [(Style("mean", PALETTE[0], "circle"), table)]
+    groups = dict(list(table.groupby(list(keys), sort=False, dropna=False)))
+    known = {group: _known(group) for group in groups}
+    taken = {style.color for style in known.values() if style is not None}
+    colors, markers = cycle([*(color for color in PALETTE if color not in taken), *PALETTE]), cycle(MARKERS)
+    return [
+        (known[group] or Style(_label(group, keys), next(colors), next(markers)), rows)
+        for group, rows in groups.items()
+    ]
+
+
+def _known(group: tuple) -> Style | None:
+    """Return the app's style of a method; a setting beside it makes another series of it."""
+    values = [value for value in group if not pd.isna(value)]  # a setting that the method does not have
+    return named_styles().get(values[0]) if len(values) == 1 else None
+
+
+def _label(group: tuple, columns: Sequence[str]) -> str:
+    return ", ".join(_said(value, c) for c, value in zip(columns, group, strict=True) if not pd.isna(value))
+
+
+def _said(value: Any, column: str) -> str:
+    if isinstance(value, str):
+        style = named_styles().get(value)
+        return style.label if style else value
+    symbol = axis(column).symbol or axis(column).label
+    return f"{symbol} = {value:g}" if isinstance(value, int | float) else f"{symbol} = {value}"

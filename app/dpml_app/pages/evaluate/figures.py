@@ -11,7 +11,7 @@ from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, hover, label, new_figure, square, write
+from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, hover, label, new_figure, percent_axis, write
 from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION, Style
 from dpml_app.jobs import Task
 from dpml_app.pages.evaluate import text
@@ -55,7 +55,9 @@ class RocFigure(Figure):
     computed = ("exact", "band", "release")
 
     def __init__(self):
-        self.plot = p = square("evaluate-roc", *RATES)
+        axes = {"x_axis_label": RATES[0], "y_axis_label": RATES[1], "x_range": (-0.02, 1.02), "y_range": (-0.02, 1.02)}
+        self.plot = p = new_figure("evaluate-roc", **axes)
+        percent_axis(p.axis)
         self.exact = empty_source("evaluate-roc-exact", "fpr", "tpr")
         self.band = empty_source("evaluate-roc-band", *BAND)
         self.release = empty_source("evaluate-roc-release", "fpr", "tpr")
