@@ -95,7 +95,7 @@ def summarise(table: pd.DataFrame, by: Sequence[str], column: str = "accuracy", 
     sweep : Run a study over a grid.
     stored : Table of a finished sweep.
     """
-    groups = table.groupby(list(by), sort=False)[column]
+    groups = table.groupby(list(by), sort=False, dropna=False)[column]
     result = groups.agg(mean="mean", sd="std", draws="size").reset_index()
     result["se"] = result.pop("sd") / np.sqrt(result["draws"])
     for name, q in (("low", (1 - level) / 2), ("high", (1 + level) / 2)):

@@ -4,10 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from bokeh.models import CategoricalColorMapper, CustomJS, Line, MultiLine, Text
+from bokeh.models import CategoricalColorMapper, CustomJS, Line, Text
 from contrast import contrast, linear
 from dpml_app.drawing.figure import new_figure, write
-from dpml_app.drawing.pinned_overlay import Curve, Dot, PinnedOverlay
 from dpml_app.drawing.styles import (
     BLUE,
     COST,
@@ -80,7 +79,6 @@ def test_words_in_the_colour_of_a_line_are_read_on_either_ground(theme):
     inks = {colour: INKS[colour][theme == "dark"] for colour in (*PALETTE, REFERENCE, EXACT, COST)}
     low = {pair for pair in INKS.values() if contrast(pair[theme == "dark"], GROUNDS[theme]) < WORDS}
     assert low == set()
-    assert {style_of(key).color for key in STYLES["classifier"]} <= set(INKS)
     # and they are still of that colour, for who sees it: nearer to their own than to any other's
     hue = lambda colour: lab(linear(colour))[1:]  # noqa: E731
     for colour, ink in inks.items():
@@ -111,14 +109,11 @@ def test_a_column_of_colours_is_written_in_their_inks():
 def test_lines_are_seen_in_the_dark():
     colours = {style.color for style in all_styles()} | {REFERENCE, EXACT, COST}
     assert {c for c in colours if contrast(c, GROUNDS["dark"]) < LINES} == set()
-    overlay = PinnedOverlay(new_figure("some"))
-    overlay.show([([Curve([1, 2], [1, 2], BLUE)], [Dot(1, 1, 1, 1, BLUE)])])
-    for plot in (CostFigure().plot, overlay.plot):
-        lines = [r.glyph for r in plot.renderers if isinstance(r.glyph, Line | MultiLine)]
-        assert lines
-        for line in lines:
-            colour = line.line_color if isinstance(line.line_color, str) and line.line_color[0] == "#" else BLUE
-            assert contrast(colour, GROUNDS["dark"], line.line_alpha) >= LINES
+    lines = [r.glyph for r in CostFigure().plot.renderers if isinstance(r.glyph, Line)]
+    assert lines
+    for line in lines:
+        colour = line.line_color if line.line_color[0] == "#" else BLUE
+        assert contrast(colour, GROUNDS["dark"], line.line_alpha) >= LINES
 
 
 def test_the_simulation_is_what_it_is_known_for():

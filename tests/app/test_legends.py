@@ -1,4 +1,4 @@
-"""Legends: each sample is painted whatever happens, and a click on a name hides its curve."""
+"""Legends: each sample is painted whatever happens."""
 
 import pytest
 from app_in_browser import PAGE_SOURCES
@@ -32,28 +32,6 @@ SAMPLES = f"""async () => {{
 }}"""
 
 
-# the number of renderers hidden after a click on each name, and after a second click
-HIDDEN = f"""async () => {{
-  const found = {{}}
-  for (const [model, legend] of ({LEGEND_VIEWS})()) {{
-    if (legend.model.click_policy !== "hide") {{ continue }}
-    const all = [...model.renderers, ...model.center]
-    const samples = new Set(legend.model.items.flatMap((item) => item.renderers))
-    const seen = all.filter((m) => !samples.has(m) && m.visible)
-    const click = async (i) => {{
-      legend.entries[i].el.dispatchEvent(new PointerEvent("pointerdown"))
-      await new Promise(requestAnimationFrame)
-      return seen.filter((m) => !m.visible).length
-    }}
-    found[model.name] = []
-    for (let i = 0; i < legend.entries.length; i++) {{
-      found[model.name].push([legend.entries[i].label, await click(i), await click(i)])
-    }}
-  }}
-  return found
-}}"""
-
-
 # the boxes of each plot's legends on the page, and whether all are within the plot
 BOXES = f"""() => {{
   const boxes = (root) => [...root.children].flatMap((part) =>
@@ -80,7 +58,7 @@ def check(app, when):
 
 
 @pytest.mark.parametrize(("page_id", "epsilon"), [("noise", "ε of the noise"), ("select", "ε")])
-def test_samples_are_painted_and_names_hide_their_curves(make_app, server, page_id, epsilon):
+def test_samples_are_painted_after_each_change(make_app, server, page_id, epsilon):
     # so high that every card is there
     app = make_app(server, height=9000).enter(page_id, "&draws=10", wait=False)
     app.page.wait_for_selector("section.shown")
@@ -93,11 +71,6 @@ def test_samples_are_painted_and_names_hide_their_curves(make_app, server, page_
         app.page.keyboard.press("ArrowRight")
     app.settle(before)
     check(app, "after ten steps of ε")
-    for name, entries in app.page.evaluate(HIDDEN).items():
-        for label, hidden, again in entries:
-            assert hidden > 0, (name, label)
-            assert again == 0, (name, label)
-    check(app, "after clicks on each name")
 
 
 # on a phone plots have the least room

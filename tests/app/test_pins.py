@@ -6,13 +6,10 @@ import re
 from dataclasses import dataclass
 from itertools import count
 
-import numpy as np
 import pytest
 from dpml_app import page_list
-from dpml_app.core.card import Answer, Card, Number
+from dpml_app.core.card import Answer, Number
 from dpml_app.core.pins import MOST, Pins, in_words
-from dpml_app.drawing.figure import new_figure
-from dpml_app.drawing.pinned_overlay import Curve, Dot, PinnedOverlay
 from dpml_app.jobs import Pool
 from dpml_app.settings import PageValues
 from dpml_app.shell import Shell
@@ -22,20 +19,8 @@ from playwright.sync_api import expect
 PAGES = [page for page in page_list.PAGES.values() if page.can_pin()]
 
 
-class PlotCard(Card):
-    """A card with a plot and nothing else."""
-
-    def __init__(self):
-        self.plots = [new_figure("some")]
-        self.room = []
-
-    def make_room(self, pinned):
-        self.room = list(pinned)
-
-
 def answer(value):
-    curve, dot = Curve([0.1, 1.0], [value, value], "red"), Dot(0.1, value, value - 0.1, value + 0.1, "red")
-    return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), (curve,), (dot,), "90% of runs")
+    return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), "90% of runs")
 
 
 @dataclass(frozen=True)
@@ -46,13 +31,12 @@ class Chosen(PageValues):
 
 def pins_of(settings):
     """Return pins whose answer is ten times ε."""
-    card = PlotCard()
-    return Pins(settings, lambda: Chosen.of(settings), card, lambda: answer(10 * settings.epsilon)), card
+    return Pins(settings, lambda: Chosen.of(settings), lambda: answer(10 * settings.epsilon))
 
 
 def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
     settings = Settings(epsilon=0.1)
-    pins, card = pins_of(settings)
+    pins = pins_of(settings)
     assert pins.table() == {"names": [], "rows": [], "within": ""}
     assert pins.pin() == "Pinned as pin 1."
     settings.epsilon = 0.5
@@ -66,12 +50,11 @@ def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
         {"what": "right", "cells": ["1 (a to b)", "5 (a to b)"]},
         {"what": "exact", "cells": ["7", "7"]},
     ]
-    assert [dot.mean for dot in card.room] == [1.0]
 
 
 def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
     settings = Settings(epsilon=0.1)
-    pins, _card = pins_of(settings)
+    pins = pins_of(settings)
     for epsilon in (0.1, 0.2, 0.4):
         settings.epsilon = epsilon
         pins.pin()
@@ -81,13 +64,12 @@ def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
     assert len(pins.kept) == MOST
     pins.remove(1)
     assert [pin.values.epsilon for pin in pins.kept] == [0.1, 0.4]
-    assert pins.overlay.dots.data["pin"] == ["1", "2"]
     assert pins.pin() == "Pinned as pin 3."
 
 
 def test_a_pin_is_shown_again_by_its_settings():
     settings = Settings(epsilon=0.1, relation="replace-one")
-    pins, _card = pins_of(settings)
+    pins = pins_of(settings)
     pins.pin()
     settings.param.update(epsilon=2.0, relation="add-remove")
     pins.load(0)
@@ -96,7 +78,7 @@ def test_a_pin_is_shown_again_by_its_settings():
 
 def test_what_is_not_answered_yet_is_pinned_once_it_is():
     settings, known = Settings(epsilon=0.1), []
-    pins = Pins(settings, lambda: {"epsilon": settings.epsilon}, PlotCard(), lambda: known[-1] if known else None)
+    pins = Pins(settings, lambda: {"epsilon": settings.epsilon}, lambda: known[-1] if known else None)
     assert pins.pin() == "This setting will be pinned when its results are ready."
     assert pins.kept == []
     known.append(answer(0.8))
@@ -104,20 +86,6 @@ def test_what_is_not_answered_yet_is_pinned_once_it_is():
     assert pins.kept[0].answer is known[0]
     pins.follow()
     assert len(pins.kept) == 1
-
-
-def test_pins_differ_in_dash_and_are_numbered_once():
-    overlay = PinnedOverlay(new_figure("some"))
-    before = len(overlay.plot.renderers)
-    overlay.show([])
-    assert len(overlay.plot.renderers) == before
-    dots = [Dot(1.0, mean, mean, mean, "red") for mean in (0.2, 0.4)]
-    overlay.show([([Curve(np.array([1, 2]), np.array([3, 4]), "red")], dots), ([Curve([1], [2], "blue")], dots)])
-    assert overlay.lines.data["xs"] == [[1.0, 2.0], [1.0]]
-    assert overlay.lines.data["dash"][0] != overlay.lines.data["dash"][1]
-    assert overlay.dots.data["shown"] == ["", "1", "", "2"]
-    # by the shape of their dots as well
-    assert len(set(overlay.dots.data["marker"])) == 2
 
 
 def test_settings_are_said_as_their_controls_say_them():
@@ -230,9 +198,6 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     pin.focus()
     page.keyboard.press("Enter")
     table.get_by_role("columnheader", name="Pin 2").wait_for()
-    # of each the default classifier and the custom model
-    app.check_becomes(lambda: app.read("cost-pinned")["x"], [0.1, 0.1, 0.016, 0.016])
-    app.check_becomes(lambda: len(app.read("cost-pinned-lines")["xs"]), 4)
     again = page.get_by_role("button", name="Show pin 1")
     again.focus()
     page.keyboard.press("Enter")

@@ -184,13 +184,10 @@ def test_rows_are_the_best_features_and_means_of_the_others():
     assert figure.sample.data["text"][20:] == ["9 of 10", "1 of 10"]
     assert (figure.cut.location, figure.chance.location) == (21.5, 30 / 40)
     assert figure.plot.x_range.end == pytest.approx(1 / 0.82)
-    # one of 40: the axis ends where the largest probability is in sight, also that of a pin
+    # one of 40: the axis ends where the largest probability is in sight
     small = {kind: np.full(40, 1 / 40) for kind in own.KINDS}
     figure.show(facts, "count", small, np.arange(40) == order[0])
     assert figure.plot.xaxis[0].ticker.ticks[-1] == pytest.approx(0.05)
-    figure.make_room([0.3])
-    figure.show(facts, "count", small, np.arange(40) == order[0])
-    assert figure.plot.xaxis[0].ticker.ticks[-1] == pytest.approx(0.5)
 
 
 def test_coins_are_drawn_in_units_of_sensitivity():

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 # seconds; a kernel starts and imports all
 PATIENCE, TRIES = 180, 6
 CELLS = (
-    "from dpml_app import views\nviews.extension()\nviews.histogram([1, 2, 2], [0, 1.5, 3])",
+    "from dpml_app import views\nviews.extension()\nviews.roc(exact=([0, 1], [0, 1]), claim=1.0)",
     'import dpml_app\ndpml_app.explore(data="toy", draws=10)',
     'dpml_app.card("select.accuracy", data="toy", draws=10)',
     # what VS Code shows

@@ -142,8 +142,9 @@ def test_summaries_are_those_of_the_table(serial, tmp_path):
     summary = sweep(STUDY, summaries=True)
     assert summary["measure"].unique().tolist() == ["accuracy"]
     keys = ["study", "data", "relation", "n_features", "reg_lambda", "epsilon"]
-    expected = summarise(serial.fillna(-1.0), keys)
-    pd.testing.assert_frame_equal(summary.fillna(-1.0)[expected.columns], expected, check_exact=True)
+    # a setting that a study does not have is missing in both
+    expected = summarise(serial, keys)
+    pd.testing.assert_frame_equal(summary[expected.columns], expected, check_exact=True)
     if pytest.importorskip("pyarrow"):
         pd.testing.assert_frame_equal(sweep(STUDY, summaries=True, out=tmp_path), summary)
 

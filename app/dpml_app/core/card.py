@@ -19,7 +19,6 @@ from panel.models.markup import HTML
 from panel.viewable import Viewable
 
 from dpml_app.drawing.figure import HEIGHT, script
-from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.jobs import Task
 from dpml_app.settings import PageValues
 from dpml_app.text import formulas
@@ -129,11 +128,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a page's picture answers at a setting: its numbers, and what of it is drawn."""
+    """The numbers with which a page's picture answers at a setting."""
 
     numbers: tuple[Number, ...]
-    curves: tuple[Curve, ...] = ()
-    dots: tuple[Dot, ...] = ()
     # what the intervals hold
     within: str = ""
 
@@ -223,9 +220,6 @@ class Card(Generic[V, F]):
     def to_pin(self, values: V, facts: F, results: Results) -> Answer | None:
         """Return what a page's picture shows, to be pinned; None while there is nothing to pin."""
         return None
-
-    def make_room(self, pinned: Sequence[Dot]) -> None:
-        """Fit the axes to what is pinned as well."""
 
     def clear(self) -> None:
         """Show nothing."""

@@ -327,7 +327,7 @@ class CardPage(BasePage, Generic[V, F]):
         # a model is in the document once another one refers to it
         self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state, *self.connect()]
         if self.can_pin():
-            self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
+            self.pins = Pins(settings, self.values, self._to_pin)
         # also when a person cancels what is computed
         follow = lambda _attribute, _old, _new: self._show_waiting(self._wanted, self.work.computing)  # noqa: E731
         self.work.progress.state.on_change("data", follow)

@@ -11,13 +11,12 @@ from typing import Any
 import param
 
 from dpml_app import uploaded_table
-from dpml_app.core.card import Answer, Card
+from dpml_app.core.card import Answer
 from dpml_app.core.link import text_of
 from dpml_app.data.facts import CARDS
-from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
 from dpml_app.settings import PageValues, Shared
 
-MOST = len(DASHES)
+MOST = 3
 NO_NUMBER = "–"
 
 
@@ -37,10 +36,8 @@ class Pins:
     settings : Shared
     values : callable
         Returns the settings that the page depends on.
-    card : Card
-        The one whose picture answers, where pins are drawn again.
     answer : callable
-        Returns what it shows, None while that is not of the setting that is chosen.
+        Returns what the page's picture shows, None while that is not of the setting that is chosen.
 
     Attributes
     ----------
@@ -57,11 +54,9 @@ class Pins:
         self,
         settings: Shared,
         values: Callable[[], PageValues],
-        card: Card,
         answer: Callable[[], Answer | None],
     ) -> None:
-        self.settings, self._values, self._card, self._answer = settings, values, card, answer
-        self.overlay = PinnedOverlay(card.plots[0])
+        self.settings, self._values, self._answer = settings, values, answer
         self.kept: list[Pin] = []
         self.now: Pin | None = None
         self.on_change: Callable[[], None] = lambda: None
@@ -90,13 +85,11 @@ class Pins:
         if self.due and answer is not None:
             self.due = False
             self.kept.append(self.now)
-            self._draw()
         self.on_change()
 
     def remove(self, place: int) -> None:
         """Take a pin away; those after it move up."""
         del self.kept[place]
-        self._draw()
         self.on_change()
 
     def load(self, place: int) -> None:
@@ -104,10 +97,6 @@ class Pins:
         values = self.kept[place].values.as_dict()
         # the parameters of several choices take lists
         self.settings.param.update(**{n: list(v) if isinstance(v, tuple) else v for n, v in values.items()})
-
-    def _draw(self) -> None:
-        self.overlay.show([(pin.answer.curves, pin.answer.dots) for pin in self.kept])
-        self._card.make_room([dot for pin in self.kept for dot in pin.answer.dots])
 
     def table(self) -> dict[str, Any]:
         """Return what the browser shows: the pins' names, and rows of what differs and of the numbers."""
@@ -130,20 +119,18 @@ class Pins:
         return {"names": names, "rows": rows, "within": within}
 
     def html(self) -> str:
-        """Return that table as HTML, each pin with its dash and its buttons; nothing without pins."""
+        """Return that table as HTML, each pin with its buttons; nothing without pins."""
         table = self.table()
         if not table["names"]:
             return ""
         within = f" In brackets: {escape(table['within'])}." if table["within"] else ""
         heads = []
-        for place, (name, dashes) in enumerate(zip(table["names"], DASHES, strict=False)):
+        for place, name in enumerate(table["names"]):
             buttons = "".join(
                 f'<button type="button" data-act="{act} {place}" aria-label="{title} {name.lower()}">{title}</button>'
                 for act, title in (("load", "Show"), ("remove", "Remove"))
             )
-            dash = " ".join(map(str, dashes))
-            line = f'<line x2="34" y1="3" y2="3" stroke="currentColor" stroke-width="2" stroke-dasharray="{dash}"/>'
-            heads.append(f'<th scope="col"><svg aria-hidden="true">{line}</svg><span>{name}</span>{buttons}</th>')
+            heads.append(f'<th scope="col"><span>{name}</span>{buttons}</th>')
         rows = ""
         for row in table["rows"]:
             cells = "".join(f"<td>{escape(cell)}</td>" for cell in row["cells"])

@@ -1,7 +1,6 @@
 """What all figures have in common: size, tools and axes."""
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,9 +12,7 @@ from bokeh.models import (
     CategoricalColorMapper,
     ColumnDataSource,
     CustomJS,
-    CustomJSHover,
     CustomJSTickFormatter,
-    CustomJSTransform,
     FixedTicker,
     GlyphRenderer,
     HoverTool,
@@ -39,21 +36,12 @@ HEIGHT = 520
 RIGHT = 18
 # of what is written on a canvas: the axes have it from the theme, other texts have not
 FONT = "Roboto, Helvetica, Arial, sans-serif"
-# of texts that are cut, in px
-CUT_SIZE = 13
 # the theme paints the ground of a figure, also of one that is shown later, and its words follow
 INK_SCRIPT = "target.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) ? dark : light}, {sync: false})"
 # says thousands as they are written
 PLAIN_DIGITS = "tick.toLocaleString('en')"
 # of a source that says where words stand: it has no numbers
 LAYOUT = "layout"
-# a column that a hover shows with decimals, and the JavaScript that formats it
-DECIMAL = r"@(\w+)\{0(?:\.0+)?(?: ?%)?\}"
-MINUS = """
-const unit = format.endsWith("%") ? "%" : "", digits = format.replace(/ ?%/, "").split(".")[1]?.length ?? 0
-const text = ((unit ? 100 : 1) * value).toFixed(digits)
-return text.replace("-", Number(text) === 0 ? "" : "−") + unit
-"""
 EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 
@@ -119,16 +107,6 @@ def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **l
     return written
 
 
-def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource, **look: Any) -> None:
-    """Write a column of texts, each cut where the frame, or its share of the frame in a column "part", has no room."""
-    arguments = {"plot": p, "source": source, "size": CUT_SIZE, "font": FONT}
-    cut = CustomJSTransform(args=arguments, v_func=script("drawing/cut.js"))
-    write(p, x, y, transform(text, cut), source=source, text_font_size=f"{CUT_SIZE}px", **look)
-    # a frame of another width has other room
-    again = CustomJS(args={"source": source}, code="source.change.emit()")
-    p.js_on_change("inner_width", again)
-
-
 def label(p: figure, x: float, y: float, text: str, color: str, size: int = 15, **look: Any) -> Label:
     """Write a text at one place, in the font of the axes and the ink of a colour."""
     words = Label(x=x, y=y, text=text, text_font=FONT, text_font_size=f"{size}px", **look)
@@ -146,15 +124,9 @@ def across(p: figure, dimension: str, location: float | None = None, **look: Any
 
 def hover(p: figure, renderers: Iterable[GlyphRenderer], *tips: tuple[str, str], **options: Any) -> HoverTool:
     """Have the pointer tell of what it is on: names, and the columns of its source."""
-    tool = HoverTool(renderers=list(renderers), tooltips=list(tips), **{"formatters": signs(tips), **options})
+    tool = HoverTool(renderers=list(renderers), tooltips=list(tips), **options)
     p.add_tools(tool)
     return tool
-
-
-def signs(tips: Iterable[tuple[str, str]]) -> dict[str, CustomJSHover]:
-    """Return what writes the decimals of the pointer's words, with the minus sign that axes have."""
-    columns = [column for _name, tip in tips for column in re.findall(DECIMAL, tip)]
-    return dict.fromkeys([f"@{column}" for column in columns], CustomJSHover(code=MINUS))
 
 
 def ink(p: figure, words: Any, color: str) -> None:
@@ -212,14 +184,6 @@ def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: 
     return p
 
 
-def square(name: str, x: str, y: str) -> figure:
-    """Return a figure of shares against shares."""
-    p = new_figure(name, x_range=(-0.02, 1.02), y_range=(-0.02, 1.02), x_axis_label=x, y_axis_label=y)
-    percent_axis(p.xaxis)
-    percent_axis(p.yaxis)
-    return p
-
-
 def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
 
@@ -231,6 +195,16 @@ def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     first, last = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
     cuts = np.exp(np.concatenate([[first], middle, [last]]))
     return cuts[:-1], cuts[1:]
+
+
+def spread(draws: np.ndarray, middle: str = "mean") -> tuple[float, float, float]:
+    """Return the mean or the median of draws, and the ends of what holds 90 % of them.
+
+    >>> [round(float(v), 2) for v in spread(np.arange(101) ** 2 / 10_000)]
+    [0.34, 0.0, 0.9]
+    """
+    low, high = np.quantile(draws, [0.05, 0.95])
+    return draws.mean() if middle == "mean" else np.quantile(draws, 0.5), low, high
 
 
 def empty_source(name: str, *columns: str) -> ColumnDataSource:

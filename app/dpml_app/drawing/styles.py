@@ -8,6 +8,7 @@ without one kind of cone, and measures the contrast with either ground.
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 from dpml.registry import method, of_family, standing
@@ -34,37 +35,11 @@ INKS = {
     REFERENCE: ("#666666", "#A0A0A0"),
     EXACT: (EXACT, "#C27AFF"),
     COST: ("#C24A0C", "#F0713A"),
-    "#75A212": ("#5C800E", "#75A212"),
-    "#FC00C6": ("#DB00AC", "#FC00C6"),
-    "#A224CF": ("#A224CF", "#B550D9"),
-    "#B41B87": ("#B41B87", "#C652A4"),
-    "#007509": ("#007509", "#308F38"),
-    "#E17563": ("#B25C4E", "#E17563"),
-    "#1BA2BD": ("#158095", "#1BA2BD"),
-    "#AB5ABD": ("#A456B5", "#AE5FBF"),
-    "#B48724": ("#95701E", "#B48724"),
-    "#516C51": ("#516C51", "#6D846D"),
-    "#7E5A90": ("#7E5A90", "#9173A1"),
-    "#A24851": ("#A24851", "#B36970"),
-    "#A2906C": ("#827356", "#A2906C"),
-    "#BD2412": ("#BD2412", "#CD594B"),
-    "#FC1B7E": ("#E01870", "#FC1B7E"),
-    "#FC2DFC": ("#C724C7", "#FC2DFC"),
-    "#9087F3": ("#726BC0", "#9087F3"),
-    "#7E632D": ("#7E632D", "#937C4F"),
-    "#E10048": ("#E10048", "#E7366E"),
-    "#8748A2": ("#8748A2", "#9D69B3"),
-    "#486C3F": ("#486C3F", "#678560"),
-    "#AB2499": ("#AB2499", "#BE56B0"),
-    "#CF6C5A": ("#B25D4D", "#CF6C5A"),
-    "#755A7E": ("#755A7E", "#8C7694"),
-    "#00AB3F": ("#008732", "#00AB3F"),
-    "#7548CF": ("#7548CF", "#8E69D8"),
 }
 # of what belongs to the previous setting
 STALE = 0.3
-# how dense a band is, and those of the methods that the pointer is not on
-BAND_ALPHA, FAINT_BAND_ALPHA = 0.16, 0.04
+# how dense a band is: several over one another are told apart
+BAND_ALPHA = 0.12
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)
 OVERLAY: Final = "overlay"
 
@@ -268,3 +243,19 @@ def styles_of(family: str, group: str | None = None) -> dict[str, Style]:
 def all_styles() -> list[Style]:
     """Return the look of everything that has one here."""
     return [VAIDYA_TRUE, *(style_of(key, family) for family, own in STYLES.items() for key in own)]
+
+
+# made when a plot first names a series: they need the claims of all methods, whose import takes longer than a plot's
+@cache
+def named_styles() -> dict[Any, Style]:
+    """Return the looks of methods by label, key and study.
+
+    A key of several families is the last one's. "exact" is rarely a choice of features. Of a study with several
+    methods, one stands for it.
+    """
+    families = ("noise", "publisher", "selector", "classifier")
+    styles = {style.label: style for style in all_styles()}
+    styles |= {key: style_of(key, family) for family in families for key in STYLES[family] if key != "exact"}
+    studies = {each.sweep: each.key for each in of_family() if each.sweep}
+    studies |= {method(key).sweep: key for key in ("smooth", "objective")}
+    return styles | {study: styles[key] for study, key in studies.items() if key in styles}

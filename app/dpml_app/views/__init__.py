@@ -10,11 +10,9 @@ has one row for each point has no spread, so whoever knows that its values are e
 ['Area', 'Curve', 'Scatter']
 """
 
-from dpml_app.views.bins import histogram
 from dpml_app.views.curve import curve
 from dpml_app.views.display import extension, interactive
-from dpml_app.views.ranked import ranked
 from dpml_app.views.roc import roc
 from dpml_app.views.tables import tidy
 
-__all__ = ["curve", "extension", "histogram", "interactive", "ranked", "roc", "tidy"]
+__all__ = ["curve", "extension", "interactive", "roc", "tidy"]

@@ -1,23 +1,24 @@
 """Curves over a setting, each with the band of its draws."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import holoviews as hv
 import numpy as np
 import pandas as pd
 
-from dpml_app.drawing.band import spread
-from dpml_app.drawing.styles import Style
-from dpml_app.views.frame import Axis, axis, dimension, framed, levels_of, line
+from dpml_app.drawing.figure import spread
+from dpml_app.drawing.styles import REFERENCE, Style
+from dpml_app.views.frame import Axis, axis, dimension, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
-from dpml_app.views.styles import grouped
-from dpml_app.views.tables import BANDS, bands, columns_of
+from dpml_app.views.tables import BANDS, bands, grouped
 
 __all__ = ["add_series", "curve", "curve_figure", "curve_table", "series_layers"]
 
 # more of them hide their line
 MOST_MARKERS = 24
+LEVEL_DASHES = ("dashed", "dotted", "dotdash", "dashdot")
 
 
 def curve(
@@ -27,11 +28,8 @@ def curve(
     by: str | Sequence[str] | None = None,
     *,
     band: str = "draws",
-    exact: bool | Collection[str] = False,
+    exact: bool = False,
     levels: Mapping[str, float] | None = None,
-    names: Mapping[Any, str] | None = None,
-    logx: bool | None = None,
-    logy: bool | None = None,
     **look: Any,
 ) -> hv.Overlay:
     """Return a curve for each series of a table, with a band around it.
@@ -43,21 +41,17 @@ def curve(
     x, y : str
         Columns; `y` only names the axis of a table that is summarised.
     by : str or sequence of str, optional
-        The columns that tell one series from another.
+        The columns that tell one series from another. A method of the app has its colour and marker there.
     band : {"draws", "error"}
         Whether a band holds 90% of the draws, which is what one release may turn out to be, or the mean with
         95 % confidence (1.96 standard errors), which is how well the study knows it.
-    exact : bool or collection of str
-        Whether values that stand alone are computed and not drawn, or the series of which that is true.
+    exact : bool
+        Whether values that stand alone are computed and not drawn.
     levels : mapping of str to float, optional
         Horizontal lines to compare with, such as the majority class, by their names.
-    names : mapping, optional
-        What the values of `by` are called. A method of the app keeps its colour and marker under another name, and a
-        name that the app has brings them.
-    logx, logy : bool, optional
-        Default: as the column is known to be drawn.
     **look
-        Options of HoloViews for the whole, such as ``width``.
+        Options of HoloViews for the whole, such as ``width``. Without ``logx`` and ``logy``, a known column has its
+        own scale.
 
     Returns
     -------
@@ -76,15 +70,19 @@ def curve(
     >>> len(curve(table, levels={"majority": 0.55}))
     4
     """
-    keys, at, of = columns_of(by), axis(x, log=logx), axis(y, log=logy)
+    keys = [by] if isinstance(by, str) else list(by or ())
+    at, of = axis(x, log=look.get("logx")), axis(y, log=look.get("logy"))
     means = bands(table, [*keys, x], y, band=band, exact=exact)
     kdim, ydim = dimension(x, at), dimension(y, of)
     layers = []
-    for style, rows in grouped(means, keys, names):
+    for style, rows in grouped(means, keys):
         mine = rows.sort_values(x).rename(columns={"mean": y})
         drawn = bool(mine["low"].notna().any())
         layers += series_layers(mine, kdim, ydim, style, marks=len(mine) <= MOST_MARKERS, band=drawn)
-    layers += levels_of(dict(levels or {}), means[x].to_numpy(), kdim, ydim)
+    ends = [float(means[x].min()), float(means[x].max())]
+    for (name, value), dash in zip((levels or {}).items(), cycle(LEVEL_DASHES), strict=False):
+        level = hv.Curve((ends, [value, value]), kdim, ydim, label=name)
+        layers.append(level.opts(color=REFERENCE, line_width=1.5, line_dash=dash))
     drawn = means["low"].notna().any()
     words = f"{of.label}, {BANDS[band]}" if drawn else of.label
     legend = {} if keys or levels else {"show_legend": False}
@@ -102,9 +100,7 @@ def series_layers(
     line = hv.Curve(table, x, [middle, *ends], label=style.label, **named)
     layers.append(line.opts(**style.line, tools=[] if marks else ["hover"]))
     if marks:
-        dots = hv.Scatter(
-            table, x, [middle, *ends, *(["draws"] if "draws" in table else [])], label=style.label, **named
-        )
+        dots = hv.Scatter(table, x, [middle, *ends], label=style.label, **named)
         layers.append(dots.opts(**style.dot, size=8, tools=["hover"]))
     return layers
 
@@ -123,25 +119,22 @@ def curve_figure(
     middle: str = "mean",
     marks: bool = False,
     tip: str = "0.0%",
-    more: Callable[[Mapping[str, Table]], Sequence[Any]] = lambda _tables: (),
-    more_columns: Mapping[str, Sequence[str]] | None = None,
     look: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> ViewFigure:
-    """Return a figure of curves with bands, and of level lines; `more` returns further elements.
+    """Return a figure of curves with bands, and of level lines.
 
     `column` and `middle` are the names of columns, `look` are options of HoloViews, and `options` are of `ViewFigure`.
     """
-    series, columns = _series_view(styles, column, middle, marks)
-    columns |= {**dict.fromkeys(levels, ("x", "y")), **(more_columns or {})}
 
     def view(tables: Mapping[str, Table]) -> hv.Overlay:
         layers = [line(tables, level, ("x", "y"), style) for level, style in levels.items()]
-        return framed([*layers, *series(tables), *more(tables)] or [hv.Curve([])], x, y, **(look or {}))
+        return framed([*layers, *series(tables)] or [hv.Curve([])], x, y, **(look or {}))
 
+    series, columns = _series_view(styles, column, middle, marks)
     tips = [("", "@label"), (column, f"@{column}"), (middle, f"@{middle}{{{tip}}}")]
     tips.append(("90% of runs", f"@low{{{tip}}} to @high{{{tip}}}"))
-    return ViewFigure(name, view, columns, tips, **options)
+    return ViewFigure(name, view, columns | dict.fromkeys(levels, ("x", "y")), tips, **options)
 
 
 def add_series(
@@ -152,9 +145,7 @@ def add_series(
     figure.add(lambda tables: hv.Overlay(series(tables)), columns)
 
 
-def _series_view(
-    styles: Mapping[str, Style], column: str, middle: str, marks: bool
-) -> tuple[Callable[[Mapping[str, Table]], list[Any]], dict[str, Sequence[str]]]:
+def _series_view(styles: Mapping[str, Style], column: str, middle: str, marks: bool) -> tuple[Any, dict[str, Any]]:
     """Return what gives the elements of curves, and the columns of their tables."""
 
     def elements(tables: Mapping[str, Table]) -> list[Any]:

@@ -9,13 +9,12 @@ from typing import Any
 
 import holoviews as hv
 import holoviews.plotting.bokeh  # what is drawn has its options from there
-import numpy as np
 from bokeh.models import CustomJSTickFormatter, NumeralTickFormatter
 
 from dpml_app.drawing.figure import EPSILON_TICKS, PLAIN_DIGITS
-from dpml_app.drawing.styles import REFERENCE, Style
+from dpml_app.drawing.styles import Style
 
-__all__ = ["AXES", "WIDTH", "Axis", "axis", "dimension", "framed", "levels_of", "line"]
+__all__ = ["AXES", "WIDTH", "Axis", "axis", "dimension", "framed", "line"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,6 @@ WIDTH, HEIGHT = 700, 360
 SIZES = {"title": "11pt", "labels": "10pt", "ticks": "9pt", "legend": "9pt"}
 # 0.01 and not a power of ten
 PLAIN = f"return tick >= 1000 ? {PLAIN_DIGITS} : String(Number(tick.toPrecision(3)))"
-LEVEL_DASHES = ("dashed", "dotted", "dotdash", "dashdot")
 
 
 def framed(layers: Sequence[Any], x: Axis, y: Axis, **look: Any) -> hv.Overlay:
@@ -95,13 +93,3 @@ def line(tables: Mapping[str, Any], name: str, columns: Sequence[str], style: St
     """Return a line through the rows of a table; the first of its columns is on the x axis."""
     curve = hv.Curve(tables[name], columns[0], list(columns[1:]), label=style.label, group=name)
     return curve.opts(**style.line | look)
-
-
-def levels_of(levels: dict[str, float], x: np.ndarray, kdims: Any, vdims: Any) -> list[Any]:
-    """Return a horizontal line with a name for each level."""
-    ends = [float(np.min(x)), float(np.max(x))]
-    lines = []
-    for i, (name, value) in enumerate(levels.items()):
-        line = hv.Curve((ends, [value, value]), kdims, vdims, label=name)
-        lines.append(line.opts(color=REFERENCE, line_width=1.5, line_dash=LEVEL_DASHES[i % len(LEVEL_DASHES)]))
-    return lines

@@ -14,19 +14,16 @@ from bokeh.models import (
     ColumnDataSource,
     Glyph,
     GlyphRenderer,
-    Legend,
     LegendItem,
     Line,
     Quad,
     Scatter,
     Segment,
-    Title,
     VArea,
 )
 
-from dpml_app.drawing.band import focus
 from dpml_app.drawing.figure import HEIGHT, RIGHT, Figure, across, empty, empty_source, hover, style_tools
-from dpml_app.drawing.legend import PlotLegend, area, stroke
+from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.styles import OVERLAY
 
 __all__ = ["Table", "ViewFigure"]
@@ -60,13 +57,10 @@ class ViewFigure(Figure):
         self._name = name
         self.sources: dict[str, ColumnDataSource] = {}
         self.items: dict[str, LegendItem] = {}
-        self._bands: list[tuple[list[GlyphRenderer], GlyphRenderer]] = []
-        drawn, plot = self._render(view, columns)
+        drawn, plot = self._rendered(view, columns)
         self.plot = p = plot.state
-        p.update(name=name, width=None, height=height, sizing_mode="stretch_width", title=None)
+        p.update(name=name, width=None, height=height, sizing_mode="stretch_width", title=None, above=[], right=[])
         p.update(outline_line_color=None, output_backend="canvas", min_border_right=RIGHT)
-        for side in ("below", "left", "right", "above", "center"):
-            setattr(p, side, [part for part in getattr(p, side) if not isinstance(part, Legend | Title)])
         style_tools(p)
         self._pointer = hover(p, (), *tips) if tips else None
         self._take(drawn, plot)
@@ -75,11 +69,11 @@ class ViewFigure(Figure):
 
     def add(self, view: View, columns: Mapping[str, Sequence[str]]) -> None:
         """Draw the elements of one more view."""
-        drawn, plot = self._render(view, columns)
+        drawn, plot = self._rendered(view, columns)
         self._take(drawn, plot)
         self.plot.renderers.extend(plot.state.renderers)
 
-    def _render(self, view: View, columns: Mapping[str, Sequence[str]]) -> tuple[hv.Overlay, Any]:
+    def _rendered(self, view: View, columns: Mapping[str, Sequence[str]]) -> tuple[hv.Overlay, Any]:
         """Return a view of new, empty tables, and HoloViews' plot of it."""
         new = {table: empty_source(f"{self._name}-{table}", *names) for table, names in columns.items()}
         self.sources |= new
@@ -88,9 +82,8 @@ class ViewFigure(Figure):
 
     def _take(self, drawn: hv.Overlay, plot: Any) -> None:
         """Let the elements of a view follow their sources, and name them in the legend and to the pointer."""
-        named: dict[str, list[GlyphRenderer]] = {}
+        samples: dict[str, list[Glyph]] = {}
         groups: dict[str, str] = {}
-        found: dict[str, GlyphRenderer] = {}
         for element, part in zip(drawn, plot.subplots.values(), strict=True):
             renderer = part.handles.get("glyph_renderer")
             if renderer is None:
@@ -99,20 +92,16 @@ class ViewFigure(Figure):
             if element.group in self.sources:
                 _follow(renderer, self.sources[element.group], [each.name for each in element.dimensions()])
             if element.label:
-                named.setdefault(element.label, []).append(renderer)
+                samples.setdefault(element.label, []).append(_sample(renderer.glyph))
                 groups[element.group] = renderer.name = element.label
-            if "hover" in (hv.Store.lookup_options("bokeh", element, "plot").kwargs.get("tools") or ()):
-                found[element.label or element.group] = renderer
+            told = "hover" in (hv.Store.lookup_options("bokeh", element, "plot").kwargs.get("tools") or ())
+            if told and self._pointer is not None:
+                self._pointer.renderers = [*self._pointer.renderers, renderer]
         # before series that come later: Bokeh draws twice what joins a plot on the page together with its renderers
-        if (named or not self.sources) and not hasattr(self, "legend"):
-            self.legend = PlotLegend(self.plot, hides=True)
-        items = {label: self.legend.add(label, [_sample(r.glyph) for r in each], each) for label, each in named.items()}
+        if (samples or not self.sources) and not hasattr(self, "legend"):
+            self.legend = PlotLegend(self.plot)
+        items = {label: self.legend.add(label, each) for label, each in samples.items()}
         self.items |= {group: items[label] for group, label in groups.items()}
-        if self._pointer is not None:
-            self._pointer.renderers = [*self._pointer.renderers, *found.values()]
-            self._bands += [([found[label]], r) for label, each in named.items() for r in each if _is_band(r)]
-            if self._bands:
-                focus(self._pointer, self._bands)
 
     def name_series(self, labels: Mapping[str, str]) -> None:
         """Show these series in the legend, by these labels."""
@@ -120,7 +109,7 @@ class ViewFigure(Figure):
             self.items[name].label = value(label)
         items = [self.items[name] for name in labels]
         if items != self.legend.model.items:
-            self.legend.place(items)
+            self.legend.model.items = items
 
     def show(self, tables: Mapping[str, Table]) -> None:
         """Show tables, those that are left out empty."""
@@ -163,17 +152,11 @@ def _follow(renderer: GlyphRenderer, source: ColumnDataSource, columns: Sequence
     elif isinstance(glyph, Quad):
         glyph.update(**dict(zip(("left", "bottom", "right", "top"), columns, strict=False)))
     for name in ("line_color", "fill_color", "hatch_color"):
-        color = getattr(glyph, name, None)
-        if isinstance(color, Field) and color.field == "color":
-            # of an empty column of colours HoloViews maps numbers; it copies numbers that are mapped to "color"
-            named = field("color") if "color" in source.data else field(columns[-1], color.transform)
-            setattr(glyph, name, named)
+        if isinstance(getattr(glyph, name, None), Field):
+            # of an empty column of colours HoloViews maps numbers
+            setattr(glyph, name, field("color"))
     others = dict.fromkeys(("nonselection_glyph", "selection_glyph", "muted_glyph"), "auto")
     renderer.update(data_source=source, hover_glyph=None, **others)
-
-
-def _is_band(renderer: GlyphRenderer) -> bool:
-    return isinstance(renderer.glyph, VArea)
 
 
 def _sample(glyph: Glyph) -> Glyph:
@@ -182,4 +165,5 @@ def _sample(glyph: Glyph) -> Glyph:
         return _plain(glyph, x="x", y="y")
     if isinstance(glyph, Segment):
         return stroke(glyph.line_color, glyph.line_dash)
-    return area(glyph.fill_color, glyph.fill_alpha)
+    look = {"fill_color": glyph.fill_color, "fill_alpha": glyph.fill_alpha, "line_color": None}
+    return Quad(left="x", right="x", bottom="y", top="y", **look)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import holoviews as hv
@@ -60,46 +61,33 @@ def roc(
     if released is None and exact is None and band is None:
         raise InvalidParameter("released", released, "a pair of rates, unless exact or band is given")
     x, y = dimension("fpr", AXES["fpr"]), dimension("tpr", AXES["tpr"])
+
+    def area(columns: Any, label: str, color: str) -> Any:
+        return hv.Area(columns, x, [y, "high"], label=label).opts(color=color, alpha=BAND_ALPHA, line_width=0)
+
     layers: list[Any] = [hv.Curve(([0, 1], [0, 1]), x, y).opts(color=REFERENCE, line_dash="dotted", line_width=1)]
     if claim is not None:
-        layers.append(_region(check_epsilon(claim, "claim"), x, y))
+        most_errors = 1 / (1 + math.exp(check_epsilon(claim, "claim")))
+        fpr, tpr = (0.0, most_errors, 1.0), (0.0, 1 - most_errors, 1.0)
+        layers.append(area((fpr, fpr, tpr), f"largest region at ε = {claim:g}", PALETTE[2]))
     if band is not None:
-        area = hv.Area((band.fpr, band.tpr_low, band.tpr_high), x, [y, "high"], label="its 90% band")
-        layers.append(area.opts(color=PALETTE[0], alpha=BAND_ALPHA, line_width=0))
-    for i, (label, pair) in enumerate(_named(released, "released")):
-        draws = _draws(label, *pair)
-        if len(draws) == 1 and band is None:
-            raise InvalidData(f"{label}: one draw says nothing of its spread: give more draws, or the release's band")
-        alpha = 1.0 if len(draws) == 1 else FAINT
-        color = PALETTE[i % len(PALETTE)]
-        layers += [hv.Curve(one, x, y, label=label).opts(color=color, alpha=alpha) for one in draws]
-    for i, (label, pair) in enumerate(_named(exact, "exact")):
-        color = (EXACT, COST, *PALETTE)[i % 8]
-        layers += [hv.Curve(one, x, y, label=label).opts(color=color, line_width=2) for one in _draws(label, *pair)]
+        layers.append(area((band.fpr, band.tpr_low, band.tpr_high), "its 90% band", PALETTE[0]))
+    for curves, name, colors in ((released, "released", PALETTE), (exact, "exact", (EXACT, COST, *PALETTE))):
+        named = curves if isinstance(curves, Mapping) else {} if curves is None else {name: curves}
+        for (label, pair), color in zip(named.items(), cycle(colors), strict=False):
+            draws = _draws(label, *pair)
+            if name == "released" and len(draws) == 1 and band is None:
+                raise InvalidData(f"{label}: one draw says nothing of its spread: give more draws or the band")
+            alpha = 1.0 if len(draws) == 1 else FAINT
+            layers += [hv.Curve(one, x, y, label=label).opts(color=color, alpha=alpha, line_width=2) for one in draws]
     look = {"width": 460, "height": 420, "legend_position": "bottom_right", **look}
     return framed(layers, AXES["fpr"], AXES["tpr"], **look)
 
 
-def _named(curves: Any, name: str) -> list[tuple[str, Any]]:
-    return [] if curves is None else list(curves.items()) if isinstance(curves, Mapping) else [(name, curves)]
-
-
 def _draws(label: str, fpr: Any, tpr: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the pairs of rates of each draw; draws may have different numbers of points."""
-    many = np.ndim(fpr[0]) > 0
-    pairs = list(zip(fpr, tpr, strict=True)) if many else [(fpr, tpr)]
+    pairs = list(zip(fpr, tpr, strict=True)) if np.ndim(fpr[0]) else [(fpr, tpr)]
     curves = [(np.asarray(f, dtype=float), np.asarray(t, dtype=float)) for f, t in pairs]
-    for f, t in curves:
-        if f.shape != t.shape or f.ndim != 1:
-            raise InvalidData(f"{label}: {f.shape} false and {t.shape} true positive rates are no curve")
-        if not ((f >= 0) & (f <= 1) & (t >= 0) & (t <= 1)).all():
-            raise InvalidData(f"{label}: a rate is not from 0 to 1")
+    if any(not ((rates >= 0) & (rates <= 1)).all() for curve in curves for rates in curve):
+        raise InvalidData(f"{label}: a rate is not from 0 to 1")
     return curves
-
-
-def _region(epsilon: float, x: Any, y: Any) -> Any:
-    """Return what lies between a guess and the best attacker whom the claim admits."""
-    most_errors = 1 / (1 + math.exp(epsilon))
-    fpr, tpr = (0.0, most_errors, 1.0), (0.0, 1 - most_errors, 1.0)
-    area = hv.Area((fpr, fpr, tpr), x, [y, "bound"], label=f"largest region at ε = {epsilon:g}")
-    return area.opts(color=PALETTE[2], alpha=BAND_ALPHA, line_width=0)

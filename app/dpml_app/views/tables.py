@@ -1,6 +1,8 @@
-"""From a table of draws to means and bands: what is drawn, checked so that no draws of different settings are mixed."""
+"""From a table of draws to means and bands, and the style of each series; draws of different settings are not mixed."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,16 @@ import pandas as pd
 
 from dpml._validate import check_choice
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml_app.drawing.styles import PALETTE, Style, named_styles
+from dpml_app.views.frame import axis
 
-__all__ = ["BANDS", "bands", "check_columns", "columns_of", "tidy"]
+__all__ = ["BANDS", "bands", "grouped", "tidy"]
 
 # what a band holds, in words
 BANDS = {"draws": "mean and 90% of runs", "error": "mean with its 95% interval"}
 ERRORS = 1.96
-SUMMARY = ("mean", "low", "high", "draws")
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
+RESULTS = ("mean", "se", "low", "high", "draws")
 
 
 def tidy(results: Mapping[Any, Any], x: str = "epsilon", y: str = "accuracy", by: str = "method") -> pd.DataFrame:
@@ -46,108 +51,88 @@ def tidy(results: Mapping[Any, Any], x: str = "epsilon", y: str = "accuracy", by
     2  Laplace      1.0     0       0.8
     3  Laplace      1.0     1       0.9
     """
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for name, series in results.items():
         try:
-            pairs = list(series.items() if isinstance(series, Mapping) else zip(*series, strict=True))
-            draws = [(at, np.atleast_1d(np.asarray(values, dtype=float))) for at, values in pairs]
+            for at, values in series.items() if isinstance(series, Mapping) else zip(*series, strict=True):
+                draws = np.atleast_1d(np.asarray(values, dtype=float))
+                rows += [(name, at, draw, float(value)) for draw, value in enumerate(draws)]
         except (TypeError, ValueError) as error:
             raise InvalidData(f"{name!r} is no mapping from {x} to draws, and no pair of {x} and draws") from error
-        for at, values in draws:
-            if values.ndim != 1:
-                raise InvalidData(f"the draws of {name!r} at {x} = {at} have shape {values.shape}: (draws,) is needed")
-            rows.append(pd.DataFrame({by: name, x: at, "draw": range(len(values)), y: values}))
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=[by, x, "draw", y])
+    return pd.DataFrame(rows, columns=[by, x, "draw", y])
 
 
-def columns_of(by: str | Sequence[str] | None) -> list[str]:
-    """Return the columns that tell one series from another."""
-    return [] if by is None else [by] if isinstance(by, str) else list(by)
+def bands(table: Any, keys: Sequence[str], y: str, *, band: str = "draws", exact: bool = False) -> pd.DataFrame:
+    """Return a row for each point: the keys, mean, low and high; low and high are NaN where it is exact.
 
-
-def check_columns(table: Any, columns: Collection[str]) -> pd.DataFrame:
-    """Return a table that has these columns and a row."""
+    A table with a row for each draw is summarised; that of `dpml.sweep.summarise` is taken as it is.
+    """
+    check_choice(band, "band", tuple(BANDS))
     if not isinstance(table, pd.DataFrame):
         raise InvalidParameter("table", table, "a DataFrame (views.tidy makes one of dictionaries and arrays)")
-    missing = [column for column in columns if column not in table.columns]
+    summarised = y not in table.columns and "mean" in table.columns
+    ends = ["low", "high"] if band == "draws" else ["se"]
+    missing = [column for column in [*keys, *(["mean", *ends] if summarised else [y])] if column not in table.columns]
     if missing:
         there = ", ".join(map(str, table.columns))
         raise InvalidData(f"the table has no column {missing[0]!r}. Its columns are {there}")
     if not len(table):
         raise InvalidData("the table has no row")
-    return table
-
-
-def bands(
-    table: Any,
-    keys: Sequence[str],
-    y: str,
-    *,
-    band: str = "draws",
-    exact: bool | Collection[str] = False,
-) -> pd.DataFrame:
-    """Return a row for each point: the keys, mean, low, high and draws; low and high are NaN where it is exact.
-
-    A table with a row for each draw is summarised; that of `dpml.sweep.summarise` is taken as it is.
-    """
-    check_choice(band, "band", tuple(BANDS))
-    summarised = y not in getattr(table, "columns", ()) and "mean" in getattr(table, "columns", ())
-    table = check_columns(table, [*keys, "mean", *_ends(band)] if summarised else [*keys, y])
-    if summarised:
-        means = _summarised(table, keys, band)
-    else:
-        means = _drawn(table, keys, y, band)
-    _check_spread(means, keys, exact)
+    within = [*keys, *({"draw"} & set(table.columns))]
+    if (summarised or "draw" in within) and table.duplicated(within).any():
+        other = [c for c in table.columns if c not in (*within, *RESULTS, y) and table[c].nunique(dropna=False) > 1]
+        hint = f" ({', '.join(map(str, other))} differ)" if other else ""
+        raise InvalidData(
+            f"the table has {' and '.join(within)} several times: pass the columns that distinguish them in by={hint}"
+        )
+    # imported with the first table: it brings scikit-learn
+    means = table.copy() if summarised else import_module("dpml.sweep").summarise(table, keys, y)
+    if band == "error":
+        means["low"], means["high"] = (means["mean"] + sign * ERRORS * means["se"] for sign in (-1, 1))
+    elif "draws" in means.columns:
+        means.loc[means["draws"] == 1, ["low", "high"]] = np.nan
+    alone = means[means["low"].isna()]
+    if len(alone) and not exact:
+        at = ", ".join(f"{key} = {alone[key].iloc[0]}" for key in keys)
+        raise InvalidData(
+            f"one value at {at} says nothing of its spread: give more draws, or say exact=True where a value is "
+            "computed and not drawn"
+        )
     return means
 
 
-def _ends(band: str) -> tuple[str, ...]:
-    return ("low", "high") if band == "draws" else ("se",)
+def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple[Style, pd.DataFrame]]:
+    """Return the style and the rows of each series; without keys one, the mean.
+
+    >>> table = pd.DataFrame({"n_features": [3, 3, None], "study": [None, None, "row-bounded-naive-bayes"]})
+    >>> [(style.label, style.color) for style, _rows in grouped(table, ["study", "n_features"])]
+    [('T = 3', '#0072B2'), ('Row-bounded', '#009E73')]
+    """
+    if not keys:
+        return [(Style("mean", PALETTE[0], "circle"), table)]
+    groups = dict(list(table.groupby(list(keys), sort=False, dropna=False)))
+    known = {group: _known(group) for group in groups}
+    taken = {style.color for style in known.values() if style is not None}
+    colors, markers = cycle([*(color for color in PALETTE if color not in taken), *PALETTE]), cycle(MARKERS)
+    return [
+        (known[group] or Style(_label(group, keys), next(colors), next(markers)), rows)
+        for group, rows in groups.items()
+    ]
 
 
-def _summarised(table: pd.DataFrame, keys: Sequence[str], band: str) -> pd.DataFrame:
-    if table.duplicated(list(keys)).any():
-        raise InvalidData(
-            f"the table has several rows for one {' and '.join(keys)}: pass the columns that distinguish them in by="
-        )
-    rows = table.copy()
-    if band == "error":
-        rows["low"], rows["high"] = (rows["mean"] + sign * ERRORS * rows["se"] for sign in (-1, 1))
-    if "draws" not in rows.columns:
-        rows["draws"] = np.nan
-    return rows[[*keys, *SUMMARY]].reset_index(drop=True)
+def _known(group: tuple) -> Style | None:
+    """Return the app's style of a method; a setting beside it makes another series of it."""
+    values = [value for value in group if not pd.isna(value)]  # a setting that the method does not have
+    return named_styles().get(values[0]) if len(values) == 1 else None
 
 
-def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str) -> pd.DataFrame:
-    if "draw" in table.columns and table.duplicated([*keys, "draw"]).any():
-        other = [c for c in table.columns if c not in (*keys, y, "draw") and table[c].nunique(dropna=False) > 1]
-        hint = f" ({', '.join(map(str, other))} differ)" if other else ""
-        raise InvalidData(
-            f"the table has a draw several times at one {' and '.join(keys)}: "
-            f"pass the columns that distinguish them in by={hint}"
-        )
-    groups = table.groupby(list(keys), sort=False, dropna=False)[y]
-    means = groups.agg(mean="mean", sd="std", draws="size").reset_index()
-    if band == "draws":
-        for name, share in (("low", 0.05), ("high", 0.95)):
-            means[name] = groups.quantile(share).to_numpy()
-    else:
-        half = ERRORS * means["sd"] / np.sqrt(means["draws"])
-        means["low"], means["high"] = means["mean"] - half, means["mean"] + half
-    means.loc[means["draws"] == 1, ["low", "high"]] = np.nan
-    return means[[*keys, *SUMMARY]]
+def _label(group: tuple, columns: Sequence[str]) -> str:
+    return ", ".join(_said(value, c) for c, value in zip(columns, group, strict=True) if not pd.isna(value))
 
 
-def _check_spread(means: pd.DataFrame, keys: Sequence[str], exact: bool | Collection[str]) -> None:
-    """Refuse a value without a spread that nobody has called exact."""
-    alone = means[means["low"].isna() | means["high"].isna()]
-    if exact is True or not len(alone):
-        return
-    named = set(exact) if not isinstance(exact, bool | str) else {exact} if isinstance(exact, str) else set()
-    for _, row in alone.iterrows():
-        if not named & {row[key] for key in keys}:
-            at = ", ".join(f"{key} = {row[key]}" for key in keys)
-            raise InvalidData(
-                f"one value at {at} says nothing of its spread: give more draws, or say exact=True, or the names of "
-                "the series that are exact, where a value is computed and not drawn"
-            )
+def _said(value: Any, column: str) -> str:
+    if isinstance(value, str):
+        style = named_styles().get(value)
+        return style.label if style else value
+    symbol = axis(column).symbol or axis(column).label
+    return f"{symbol} = {value:g}" if isinstance(value, int | float) else f"{symbol} = {value}"

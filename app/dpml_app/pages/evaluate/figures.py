@@ -11,9 +11,7 @@ from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.drawing.band import draw_band
-from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, hover, label, new_figure, square, write
-from dpml_app.drawing.pinned_overlay import Curve
+from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, hover, label, new_figure, percent_axis, write
 from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION, Style
 from dpml_app.jobs import Task
 from dpml_app.pages.evaluate import text
@@ -57,13 +55,14 @@ class RocFigure(Figure):
     computed = ("exact", "band", "release")
 
     def __init__(self):
-        self.plot = p = square("evaluate-roc", *RATES)
+        axes = {"x_axis_label": RATES[0], "y_axis_label": RATES[1], "x_range": (-0.02, 1.02), "y_range": (-0.02, 1.02)}
+        self.plot = p = new_figure("evaluate-roc", **axes)
+        percent_axis(p.axis)
         self.exact = empty_source("evaluate-roc-exact", "fpr", "tpr")
         self.band = empty_source("evaluate-roc-band", *BAND)
         self.release = empty_source("evaluate-roc-release", "fpr", "tpr")
         p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=1.5)
-        _median, area = draw_band(self.band, ROC_STYLES["histogram"], "fpr", "mid", level=OVERLAY)
-        p.renderers.append(area)
+        p.varea("fpr", "low", "high", source=self.band, level=OVERLAY, **ROC_STYLES["histogram"].band)
         p.line("fpr", "tpr", source=self.release, color=GREEN, line_width=3, level=OVERLAY)
         p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         # where the plane of shares is empty
@@ -179,10 +178,7 @@ class RocCard(Card[EvaluateValues, BinaryFacts]):
         return text.headline(facts, results["answer", IMMEDIATE])
 
     def to_pin(self, values: EvaluateValues, facts: BinaryFacts, results: Results) -> Answer | None:
-        answer = results["answer", IMMEDIATE]
-        (x, y), (fpr, tpr) = answer["curve"], answer["release"]
-        curves = Curve(x, y, EXACT), Curve(fpr, tpr, GREEN)
-        return Answer(text.numbers(answer), curves, within="90% of samples")
+        return Answer(text.numbers(results["answer", IMMEDIATE]), within="90% of samples")
 
     @classmethod
     def browser_tables(cls, values: EvaluateValues) -> dict[str, pd.DataFrame]:

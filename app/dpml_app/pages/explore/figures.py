@@ -14,7 +14,6 @@ from bokeh.models import FactorRange, NumeralTickFormatter, Span
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
-from dpml_app.drawing.band import draw_band, fade, spread
 from dpml_app.drawing.figure import (
     LAYOUT,
     Figure,
@@ -27,6 +26,7 @@ from dpml_app.drawing.figure import (
     label,
     new_figure,
     percent_axis,
+    spread,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
@@ -34,7 +34,6 @@ from dpml_app.drawing.styles import (
     BLUE,
     COST,
     EXACT,
-    FAINT_BAND_ALPHA,
     GREEN,
     OVERLAY,
     REFERENCE,
@@ -53,6 +52,8 @@ SCORE_STYLES = {"count": style_of("mask-count", "selector"), "mutual_information
 SCORE_WORDS = {"count": "counts", "mutual_information": "mutual information"}
 # of the gap, the part that a simpler method leaves: a lighter tone than the part of the noise
 SIMPLER_ALPHA = 0.45
+# of the band of a curve of other settings
+STALE_BAND = 0.04
 # room for the labels of the axis; the slider is as wide as the frame
 LEFT, RIGHT = 76, 18
 CURVE = ("epsilon", "mean", "low", "high")
@@ -103,8 +104,6 @@ class CostFigure(Figure):
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.target_label = empty_source("cost-goal-words", "x", "y", "text", "shown", "base", "down", "align", "off")
         self.target_label.tags = [LAYOUT]
-        # accuracies of pins, which the axis shows as well
-        self._pinned: list[float] = []
         self.private: Private | None = None
         # the settings of the custom model whose curve is drawn
         self._levers: object = None
@@ -118,14 +117,17 @@ class CostFigure(Figure):
         return across(self.plot, dimension, location, line_dash=dash, name=name, **look)
 
     def _draw(self, p: figure) -> None:
-        mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
-        self.custom = custom, custom_band = draw_band(self.hand, CUSTOM, "epsilon", width=3)
-        fade(custom, line_alpha=STALE)
-        fade(custom_band, fill_alpha=FAINT_BAND_ALPHA)
-        p.renderers += [band, custom_band]
+        private = Style("private", BLUE, "circle")
+        p.varea("epsilon", "low", "high", source=self.curve, **private.band)
+        custom_band = p.varea("epsilon", "low", "high", source=self.hand, **CUSTOM.band)
         best = p.line("epsilon", "best", source=self.curve, color=REFERENCE, line_width=3)
         guess = p.line("epsilon", "guess", source=self.curve, color=REFERENCE, line_width=2, line_dash="dotted")
-        p.renderers += [custom, mean]
+        custom = p.line("epsilon", "mean", source=self.hand, **CUSTOM.line | {"line_width": 3})
+        mean = p.line("epsilon", "mean", source=self.curve, **private.line | {"line_width": 4})
+        self.custom = custom, custom_band
+        # without a look for what is not selected, `figure_pane` keeps that of what is muted
+        custom.update(muted_glyph=custom.glyph.clone(line_alpha=STALE), nonselection_glyph=None)
+        custom_band.update(muted_glyph=custom_band.glyph.clone(fill_alpha=STALE_BAND), nonselection_glyph=None)
         for start, end, alpha in (("mean", "exact", 1.0), ("exact", "best", SIMPLER_ALPHA)):
             look: dict[str, Any] = {"color": COST, "line_alpha": alpha, "line_width": 7, "level": OVERLAY}
             p.segment("epsilon", start, "epsilon", end, source=self.gap, **look)
@@ -144,7 +146,7 @@ class CostFigure(Figure):
         legend = PlotLegend(p)
         named = {"non-private baseline": best, "default classifier": mean, "custom model": custom}
         for name, drawn in {**named, "majority class": guess}.items():
-            item = legend.add(name, [stroke(drawn.glyph.line_color, drawn.glyph.line_dash)], [drawn])
+            item = legend.add(name, [stroke(drawn.glyph.line_color, drawn.glyph.line_dash)])
             if drawn is custom:
                 self.custom_item = item
         tips = [("ε", "@epsilon"), ("mean accuracy", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
@@ -208,7 +210,7 @@ class CostFigure(Figure):
             return
         curve = self.curve.data
         columns = [curve["low"], curve["high"], curve["best"], curve["guess"], custom["low"], custom["high"]]
-        seen = np.concatenate([np.asarray(values, dtype=float) for values in [*columns, self._pinned]])
+        seen = np.concatenate([np.asarray(values, dtype=float) for values in columns])
         bottom, top = seen.min(), seen.max()
         y, height = self.plot.y_range, top - bottom
         if private.whole or y.start > bottom or y.end < top:
@@ -218,11 +220,6 @@ class CostFigure(Figure):
         y, least, most = self.plot.y_range, min(accuracies, default=1.0), max(accuracies, default=0.0)
         if least < y.start or most > y.end:
             y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
-
-    def make_room(self, accuracies: Sequence[float]) -> None:
-        """Keep these accuracies in sight as well, from now on."""
-        self._pinned = list(accuracies)
-        self._keep_in_sight(self._pinned)
 
     def label_target(self, percent: float, text: str) -> None:
         """Draw the line of a target accuracy with its label; a target beyond the axis is drawn at its end."""
@@ -267,12 +264,12 @@ class SelectionFigure:
         self.uniform = across(p, "height", 0, line_dash="dotted", name="uniform", level=OVERLAY)
         on: dict[str, Any] = {"source": self.drawn, "level": OVERLAY}
         p.segment("count", "y", "mutual_information", "y", color=REFERENCE, line_alpha=0.5, **on)
-        legend, every = PlotLegend(p, hides=True), []
+        legend, every = PlotLegend(p), []
         for kind, style in SCORE_STYLES.items():
             dots = p.scatter(kind, "y", marker=style.marker, size=12, color=style.color, line_color="white", **on)
             every.append(dots)
-            legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)], [dots])
-        legend.add("chance", [stroke(REFERENCE, "dotted")], [self.uniform])
+            legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)])
+        legend.add("chance", [stroke(REFERENCE, "dotted")])
         by_scores = ("by counts", "@count{0.00%}"), ("by mutual information", "@mutual_information{0.00%}")
         hover(p, every, ("feature", "@name"), *by_scores)
 

@@ -4,7 +4,7 @@ The browser draws the selection probabilities and moves the markers. The server 
 the chosen setting. Workers compute the curves.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,15 +31,11 @@ from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
 from dpml_app.data.default_study import default_runs, noiseless_accuracy, non_private, shipped_facts
 from dpml_app.data.facts import BinaryFacts, GroupFacts
-from dpml_app.drawing.band import spread
 from dpml_app.drawing.figure import run_script, script
-from dpml_app.drawing.pinned_overlay import Curve, Dot
-from dpml_app.drawing.styles import BLUE
 from dpml_app.jobs import Pool, Task
 from dpml_app.pages.explore import compute, text
 from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipped_results
 from dpml_app.pages.explore.figures import (
-    CUSTOM,
     CostFigure,
     Private,
     SelectionFigure,
@@ -193,18 +189,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         runs, best, custom = here(results, "private"), here(results, "best"), here(results, "hand")
         if runs is None or best is None or custom is None:
             return None
-        curves = [(self.figure.curve.data, BLUE), (self.figure.hand.data, CUSTOM.color)]
-        dots = [(spread(runs["accuracy"]), BLUE), (spread(custom), CUSTOM.color)]
-        return Answer(
-            text.pinned_numbers(runs["accuracy"], float(best["accuracy"]), custom),
-            tuple(Curve(shown["epsilon"], shown["mean"], color) for shown, color in curves),
-            tuple(Dot(values.epsilon, mean, low, high, color) for (mean, low, high), color in dots),
-            "90% of runs",
-        )
-
-    def make_room(self, pinned: Sequence[Dot]) -> None:
-        self._drawn = None  # the axis is fitted anew
-        self.figure.make_room([end for dot in pinned for end in (dot.low, dot.high)])
+        return Answer(text.pinned_numbers(runs["accuracy"], float(best["accuracy"]), custom), within="90% of runs")
 
     def clear(self) -> None:
         self._drawn = None

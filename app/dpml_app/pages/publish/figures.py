@@ -1,7 +1,7 @@
 """Draw synthetic tables, the choice of their grid, models and a weighted public table: the page's cards."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,15 +15,14 @@ from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import FAR, CurvesCard
 from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
-from dpml_app.drawing.figure import Figure, empty, empty_source, fill, label, script, write, write_cut
+from dpml_app.drawing.figure import Figure, empty, empty_source, fill, label, script, write
 from dpml_app.drawing.marginals import MarginalsFigure
-from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE, COST, EXACT, ORANGE, OVERLAY, REFERENCE, Style, style_of, styles_of
 from dpml_app.jobs import Task
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import BEST, PublishFacts, PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.text.phrases import points
+from dpml_app.text.phrases import points, shortened
 from dpml_app.views.curve import curve_figure, curve_table
 from dpml_app.views.frame import AXES, Axis, framed
 from dpml_app.views.rendered import Table, ViewFigure
@@ -46,7 +45,9 @@ LEVELS = {
 }
 
 
-BARS, DRAWN = ("y", "top", "start", "chance", "name", "correct"), ("y", "chance", "text")
+BARS, DRAWN = ("y", "top", "start", "chance", "name", "shown", "correct"), ("y", "chance", "text")
+# letters of a grid's name above its bar, which have room on a phone
+LETTERS = 42
 
 
 def chances_view(tables: Mapping[str, Table]) -> hv.Overlay:
@@ -67,7 +68,8 @@ def chances_figure() -> ViewFigure:
     look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
     drawn, bars = chart.sources["drawn"], chart.sources["bars"]
     write(chart.plot, "chance", "y", "text", source=drawn, color=ORANGE, x_offset=12, **look)
-    write_cut(chart.plot, "start", "top", "name", source=bars, color=REFERENCE, y_offset=-2, x_offset=3)
+    look = {"text_font_size": "13px", "x_offset": 3, "y_offset": -2}
+    write(chart.plot, "start", "top", "shown", source=bars, color=REFERENCE, **look)
     return chart
 
 
@@ -75,7 +77,8 @@ def chances_tables(release: Mapping[str, Any]) -> dict[str, Table]:
     """Return the tables of the chances of one release."""
     n, place = len(release["names"]), release["place"]
     y = np.arange(n) * -1.0 - 0.9
-    bars = {"y": y, "top": y + 0.4, "start": np.zeros(n)}
+    shown = [shortened(name, LETTERS) for name in release["names"]]
+    bars: dict[str, Any] = {"y": y, "top": y + 0.4, "start": np.zeros(n), "shown": shown}
     bars |= {"chance": release["chances"], "name": release["names"], "correct": release["correct"]}
     star = {"y": [y[place] + 0.2], "chance": [release["chance"]], "text": ["this table"]} if place < n else {}
     return {"bars": bars, **({"drawn": star} if star else {})}
@@ -103,12 +106,10 @@ class CostFigure(Figure):
         p.xaxis.axis_label = None
         p.yaxis[0].ticker.desired_num_ticks = 4
         # the curve's colour is that of the picture above; the line has its name where the curve is far from it
-        self.chart.legend.place([])
+        self.chart.legend.model.items = []
         label(p, EPSILONS[0], 0, "non-private table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
         self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off")
-        # costs of pins, which the axis shows as well
-        self.pinned: list[float] = []
         p.segment("epsilon", 0, "epsilon", "cost", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         dots: dict[str, Any] = {"color": TABLE.color, "line_color": "white", "level": OVERLAY}
         p.scatter("epsilon", "cost", size="size", source=self.draws, alpha=0.8, **dots)
@@ -144,7 +145,7 @@ class CostFigure(Figure):
 
     def fit(self) -> None:
         """Fit the y axis to what is shown."""
-        self.chart.fit([0.0, *self.pinned, *self.curve["low"], *self.curve["high"]])
+        self.chart.fit([0.0, *self.curve["low"], *self.curve["high"]])
 
     def clear(self) -> None:
         super().clear()
@@ -218,18 +219,7 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         table, true = (here(results, name) for name in ("table", "true"))
         if table is None or true is None:
             return None
-        cost, shown = 100 * (true - table), self.figure.curve
-        low, high = (float(q) for q in np.quantile(cost, [0.05, 0.95]))
-        return Answer(
-            text.numbers(table, true),
-            (Curve(shown["epsilon"], shown["mean"], TABLE.color),),
-            (Dot(values.epsilon, float(cost.mean()), low, high, TABLE.color),),
-            "90% of tables",
-        )
-
-    def make_room(self, pinned: Sequence[Dot]) -> None:
-        self.figure.pinned = [end for dot in pinned for end in (dot.low, dot.high)]
-        self.figure.fit()
+        return Answer(text.numbers(table, true), within="90% of tables")
 
     def readout(self, values: PublishValues, facts: FirstFacts, results: Results) -> str:
         return text.headline(values, *(here(results, name) for name in ("table", "true", "drawn")))

@@ -1,6 +1,6 @@
 """The figures of the page Feature selection: made once a page, then changed through their data sources alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -79,7 +79,6 @@ class ChosenFigure(Figure):
         columns = [f"{kind}{end}" for kind in KINDS for end in ("", "_low", "_high")]
         self.rows = empty_source("select-rows", "row", "name", "first", "last", *columns)
         self.sample = empty_source("select-set", "row", "outcome", "text")
-        self.pinned = 0.0
         self.plot = p = new_figure(
             "select-chosen",
             x_range=(0, 1 / PART),
@@ -145,17 +144,12 @@ class ChosenFigure(Figure):
         fix_ticks(p.yaxis[0], columns["row"].tolist())
         p.yaxis.major_label_overrides = {row: shortened(name, 24) for row, name in enumerate(names, 1)}
         p.y_range.start = len(groups) + 0.6
-        most = max(T / facts.n_features, self.pinned, *(columns[f"{kind}_high"].max() for kind in KINDS))
+        most = max(T / facts.n_features, *(columns[f"{kind}_high"].max() for kind in KINDS))
         end = next((one for one in ENDS if one >= most), 1.0)
         p.x_range.end = end / PART
         fix_ticks(p.xaxis[0], np.linspace(0, end, 6).tolist())
         self.chance.location = T / facts.n_features
         self.cut.location = sum(last <= T for _, last in groups) + 0.5
-
-    def make_room(self, chances: Sequence[float]) -> None:
-        """Keep these probabilities in sight as well, from now on."""
-        self.pinned = max(chances, default=0.0)
-        self.plot.x_range.end = max(self.plot.x_range.end, self.pinned / PART)
 
 
 COINS = ("rank", "name", "score", "units", "coin")

@@ -3,10 +3,9 @@
 The server answers every change with the exact probabilities and one sample. Workers compute the accuracies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
 import panel_material_ui as pmui
 
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here
@@ -16,15 +15,12 @@ from dpml_app.core.widgets import COLUMNS, Controls
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import expected_best
-from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.jobs import Task
 from dpml_app.pages.select import compute, text
-from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, SelectSettings, SelectValues, places
+from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, SelectSettings, SelectValues
 from dpml_app.pages.select.figures import (
     OWN_STYLES,
-    SCORE_STYLES,
-    TOP,
     ChosenFigure,
     coins_figure,
     coins_tables,
@@ -76,15 +72,7 @@ class ChosenCard(Card[SelectValues, BinaryFacts]):
     def to_pin(self, values: SelectValues, facts: BinaryFacts, results: Results) -> Answer | None:
         scores, p = facts.scores[values.select_order], results[values.select_order, IMMEDIATE]
         _, spent, T = values.selection_key()
-        shown, color = p[places(scores)[:TOP]], SCORE_STYLES[values.select_order].color
-        return Answer(
-            text.pinned_numbers(expected_best(scores, p, T), T, len(p), spent),
-            (Curve(shown, np.arange(1, len(shown) + 1), color),),
-            (Dot(float(shown[0]), 1, 1, 1, color),),
-        )
-
-    def make_room(self, pinned: Sequence[Dot]) -> None:
-        self.figure.make_room([dot.x for dot in pinned])
+        return Answer(text.pinned_numbers(expected_best(scores, p, T), T, len(p), spent))
 
 
 class CoinsCard(Card[SelectValues, BinaryFacts]):

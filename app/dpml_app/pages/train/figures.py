@@ -20,7 +20,6 @@ from bokeh.transform import dodge
 from dpml.sweep import STANDARD
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, Number, ResultKey, Results, here, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.drawing.band import spread
 from dpml_app.drawing.figure import (
     Figure,
     across,
@@ -31,6 +30,7 @@ from dpml_app.drawing.figure import (
     hover,
     new_figure,
     over_epsilon,
+    spread,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
@@ -536,7 +536,7 @@ LAMBDA_STEPS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 9))
 MARKS = ("x", "y", "low", "end", "high", "label")
 
 
-def _marks(tables: Mapping[str, Table]) -> list[Any]:
+def _marks(tables: Mapping[str, Table]) -> hv.Overlay:
     """Return the marks of each method at the λ of the public rule."""
     layers: list[Any] = []
     for method in NOISY:
@@ -546,7 +546,7 @@ def _marks(tables: Mapping[str, Table]) -> list[Any]:
         dot = hv.Points(table, ["x", "y"], **named)
         dot = dot.opts(marker="diamond", size=17, fill_alpha=0.25, color=color, line_width=2, tools=["hover"])
         layers += [bar.opts(color=color, line_width=2), dot]
-    return layers
+    return hv.Overlay(layers)
 
 
 class LambdaCard(BandCard):
@@ -562,11 +562,10 @@ class LambdaCard(BandCard):
         PLAIN: Style("Without noise", REFERENCE, "dot", "dotted"),
     }
     levels: ClassVar[Mapping[str, Style]] = {"majority": replace(REFERENCES["majority"], dash="dotdash")}
-    look: ClassVar[Mapping[str, Any]] = {
-        "marks": True,
-        "more": _marks,
-        "more_columns": dict.fromkeys(RULES.values(), MARKS),
-    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figure.add(_marks, dict.fromkeys(RULES.values(), MARKS))
 
     def at(self, values: TrainValues) -> float | None:
         return None if values.train_lambda == RULE else values.train_lambda
