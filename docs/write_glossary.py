@@ -9,13 +9,13 @@ sys.path.insert(0, str(HERE.parent / "app"))
 
 from dpml_app.state import Settings  # noqa: E402
 from dpml_app.text.formulas import formulas, mathml  # noqa: E402
-from dpml_app.text.glossary import glossary, helps  # noqa: E402
+from dpml_app.text.glossary import glossary, help_for  # noqa: E402
 
 PAGE = HERE / "reference" / "glossary.md"
 HEAD = """# Glossary
 
-The app and this site use the terms as defined here. In the app, click a dotted term to open its entry.
-`python docs/write_glossary.py` generates this page from three files in `app/dpml_app/text`: `glossary.yaml`,
+The app and this site use the terms as defined here. In the app, click a dotted term to open its entry with a small
+picture. `python docs/write_glossary.py` generates this page from three files in `app/dpml_app/text`: `glossary.yaml`,
 `glossary_help.yaml` and `formulas.yaml`.
 
 ```{glossary}
@@ -52,7 +52,7 @@ def set_formulas():
 def page():
     """Return the page's text."""
     terms = sorted(glossary().values(), key=lambda term: term.term.lower())
-    rows = [f"| `{name}` | {Settings.param[name].label} | {helps()[name]} |" for name in Settings.names()]
+    rows = [f"| `{name}` | {Settings.param[name].label} | {help_for(name)} |" for name in Settings.names()]
     return (
         HEAD
         + "\n\n".join(entry(term) for term in terms)

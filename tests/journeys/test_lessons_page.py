@@ -128,6 +128,7 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     term.focus()
     page.keyboard.press("Enter")
     page.get_by_role("dialog", name="global sensitivity", exact=True).wait_for()
+    expect(dialog.get_by_role("img")).to_be_visible()
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
     expect(panel).to_be_visible()  # one thing at a time

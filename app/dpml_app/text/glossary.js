@@ -10,9 +10,11 @@ const termOf = (event) => event.composedPath().find((node) => node.dataset?.term
 
 function open(anchor) {
   const {term, help, title} = anchor.dataset
-  const said = term ? texts.terms[term] : {says: texts.helps[help], term: title}
+  const said = term ? texts.terms[term] : {...texts.helps[help], term: title}
+  if (!said) { return }
+  const picture = said.picture ? texts.pictures[said.picture] : ""
   const source = said.source ? `<p class="source">${said.source}</p>` : ""
-  box.innerHTML = `<h2 id="term-title">${said.term}</h2><p>${said.says}</p>${source}` +
+  box.innerHTML = `<h2 id="term-title">${said.term}</h2><p>${said.says}</p>${picture}${source}` +
     '<button type="button" class="close" popovertarget="term" popovertargetaction="hide" aria-label="Close">×</button>'
   explained = anchor
   box.hidePopover()

@@ -21,17 +21,24 @@ LOOK = "font:inherit;color:inherit;background:none;border:0;border-bottom:1.5px 
 
 @dataclass(frozen=True)
 class Term:
-    """An entry: its id, the term, two sentences, its source, and the phrases that open it."""
+    """An entry: its id, the term, two sentences, the name of its picture, its source, and the phrases that open it."""
 
     id: str
     term: str
     says: str
+    picture: str = ""
     source: str = ""
     phrases: Sequence[str] = ()
 
 
 def _read(name: str) -> Any:
     return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def pictures() -> dict[str, str]:
+    """Return the pictures of the glossary as inline SVG, by name."""
+    return {path.stem: path.read_text(encoding="utf-8").strip() for path in sorted((HERE / "pictures").glob("*.svg"))}
 
 
 @lru_cache(maxsize=1)
@@ -92,13 +99,22 @@ def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 @lru_cache(maxsize=1)
-def helps() -> dict[str, str]:
-    """Return in one line, by the name of each setting, what its control trades.
+def helps() -> dict[str, dict[str, str]]:
+    """Return, by the name of each setting, what its control trades, and the picture beside it, if it has one.
 
-    >>> helps()["epsilon"].startswith("Smaller")
-    True
+    >>> sorted(helps()["epsilon"])
+    ['picture', 'says']
     """
     return dict(_read("glossary_help.yaml"))
+
+
+def help_for(setting: str) -> str:
+    """Return in one line what a control trades, and who pays.
+
+    >>> help_for("epsilon").startswith("Smaller")
+    True
+    """
+    return helps()[setting]["says"]
 
 
 def raised(html: str) -> str:
@@ -111,14 +127,16 @@ def raised(html: str) -> str:
 
 
 def payload() -> str:
-    """Return all terms and the help for controls as JSON that may stand in a page's script element."""
+    """Return all terms, the help for controls and pictures as JSON that may stand in a page's script element."""
     terms = {
         t.id: {
             "term": escape(t.term),
             "says": raised(escape(re.sub("[*`]", "", t.says))),
+            "picture": t.picture,
             "source": escape(t.source),
         }
         for t in glossary().values()
     }
-    content = {"terms": terms, "helps": {name: escape(says) for name, says in helps().items()}}
+    controls = {name: {**entry, "says": escape(entry["says"])} for name, entry in helps().items()}
+    content = {"terms": terms, "helps": controls, "pictures": pictures()}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
