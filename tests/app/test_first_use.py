@@ -58,13 +58,13 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
     # what everybody knows: bounds, what stands for a gap, and of each proposed fact that it is public
     draft = page.draft
 
-    def say(column, fact, **what):
-        me.act(lambda: page.facts._handle_msg({"column": column, "fact": fact, **what}))
-
+    form = page.facts
     for fact, value in (("lower", "18"), ("upper", "98"), ("missing", "40")):
-        say("age", fact, value=value)
-    for each in draft.unconfirmed:
-        say(each.column, each.fact, source="stated")
+        me.act(lambda fact=fact, value=value: setattr(form.typed[fact], "value", value))
+    me.act(lambda: setattr(form.known["table"], "value", True))
+    while draft.unconfirmed:
+        me.act(lambda: form.next.param.trigger("clicks"))
+        me.act(lambda: setattr(form.known["column"], "value", True))
     assert draft.unconfirmed == []
     me.act(page._on_use)
     assert uploaded_table.is_uploaded(one.shell.settings.dataset), one.said
@@ -151,14 +151,13 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.choose_file(re.compile("Upload a table"), tmp_path / "customers.csv")
     # what everybody knows of a column
     me.see("heading", "Public metadata of this table")
-    for fact, value in (("lower bound", "18"), ("upper bound", "98"), ("value for missing cells", "40")):
-        me.fill(f"age: {fact}", value)
-    sources = page.get_by_label(re.compile("source of the")).and_(page.locator(".proposed"))
-    expect(sources).to_have_count(6)
-    for name in [source.get_attribute("aria-label") for source in sources.all()]:
-        me.actions += 1
-        page.get_by_label(name, exact=True).select_option("stated")
-    me.read("Every entry is stated.")
+    for field, value in (("Lower bound", "18"), ("Upper bound", "98"), ("Replace missing values by", "40")):
+        me.fill(field, value)
+    me.click("checkbox", "From a public source: labels, number of records")
+    for entries in ("lower bound, upper bound", "categories"):
+        me.click("button", "Next column to check")
+        me.click("checkbox", f"From a public source: {entries}")
+    expect(me.find("button", "Next column to check")).to_be_disabled()
     me.click("button", "Use this table")
     me.read("All pages list it as")
     me.see("heading", "Advice")

@@ -201,9 +201,9 @@ def test_question_is_answered_in_a_browser(make_app, server, tmp_path, case):
     else:
         chosen.check()
     told = {
-        "missing": lambda: page.get_by_role("textbox", name="severity: categories"),
-        "numbers": lambda: page.get_by_role("textbox", name="income: lower bound"),
-        "names": lambda: page.get_by_label("Clerk: kind"),
+        "missing": lambda: page.get_by_role("textbox", name="Categories"),
+        "numbers": lambda: page.get_by_role("textbox", name="Lower bound"),
+        "names": lambda: page.get_by_role("rowheader", name="Clerk"),
     }[case]()
     expect(told).to_be_visible()
     if case == "missing":
@@ -243,7 +243,8 @@ def test_the_page_says_how_a_file_was_read_and_what_became_a_gap(session):
         in words
     )
     assert "Beginn: dates (day.month.year), kept as text." in words
-    assert one.page.facts.rows.of("Notiz")["note"] == "60 different texts"
+    one.do(lambda: setattr(one.page.facts.which, "value", "Notiz"))
+    assert one.page.facts.about.object.endswith("60 different texts.</p>")
     assert one.page.draft.columns["Größe_cm"].kind == "numeric"
 
 

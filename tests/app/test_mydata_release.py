@@ -447,11 +447,10 @@ def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
     page = app.page
     app.enter("mydata", wait=False)
     page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
-    facts = page.get_by_label(re.compile("source of the")).and_(page.locator(".proposed"))
-    expect(facts).to_have_count(6)
-    for name in [fact.get_attribute("aria-label") for fact in facts.all()]:
-        page.get_by_label(name, exact=True).select_option("stated")
-    expect(page.get_by_text("Every entry is stated.")).to_be_visible()
+    page.get_by_role("checkbox", name="From a public source: labels, number of records").check()
+    for entries in ("lower bound, upper bound", "categories"):
+        page.get_by_role("button", name="Next column to check").click()
+        page.get_by_role("checkbox", name=f"From a public source: {entries}").check()
     page.get_by_role("button", name="Use this table").click()
     page.get_by_role("button", name="Plan a release").click()
     strip = page.locator("#mode")

@@ -1,4 +1,4 @@
-"""The cards of My data: advice, bounds, and the bar that divides ε among the parts of a release."""
+"""The parts of My data: the form of public metadata, advice, and the weights of the parts of a release."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
@@ -11,6 +11,8 @@ import panel_material_ui as pmui
 from panel.models.markup import HTML
 
 from dpml.studies import Advice, advised
+from dpml.tables import TextFormat
+from dpml.tables.cells import NumberReader
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE, figure_pane, head, line, spoken
 from dpml_app.core.curves_card import FAR
@@ -26,8 +28,6 @@ from dpml_app.views.rendered import Table, ViewFigure
 
 TABLES, BAR_STYLE = script("pages/mydata/tables.css"), script("pages/mydata/budget_bar.css")
 OFFERED = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
-# seconds that controls rest before their setting is computed
-REST = 0.3
 
 
 @dataclass
@@ -50,6 +50,140 @@ def button(label: str, pressed: Callable[[], Any], **options: Any) -> pmui.Butto
     made = pmui.Button(label=label, **{"variant": "outlined", **WIDE, **options})
     made.on_click(lambda _event: pressed())
     return made
+
+
+# ---- public metadata -------------------------------------------------------------------------------------------------
+
+KINDS = {"Number": "numeric", "Categories": "categorical", "0 or 1": "binary", "Left out": "ignored"}
+# the facts that a person types of a column of each kind
+TYPED = {"numeric": ("lower", "upper", "missing"), "categorical": ("categories", "missing"), "binary": ("missing",)}
+PLACEHOLDERS = {"numeric": "midpoint", "categorical": "first category", "binary": "0"}
+LONGEST_LIST = 40_000
+
+
+class FactsForm:
+    """The public metadata of one draft: fields of the whole table, fields of one column, and all entries as a table.
+
+    `changed`: called after each edit.
+    `use`: called when the table is to be used.
+    """
+
+    def __init__(self, draft: compute.Draft, changed: Callable[[], None], use: Callable[[], Any]):
+        self.draft, self._changed, self._filling = draft, changed, False
+        form = draft.reading.format or TextFormat()
+        self.decimal = form.decimal
+        self.numbers = NumberReader(form.decimal, form.thousands or ("." if form.decimal == "," else ","))
+        self.label = pmui.Select(label="Label column", options=list(draft.frame), value=draft.label, **WIDE)
+        self.which = pmui.Select(label="Column", options=list(draft.columns), **WIDE)
+        self.kind = pmui.Select(label="Kind", options=KINDS, **WIDE)
+        titles = {"classes": "Labels", "n_lower": "Records, at least", "lower": "Lower bound", "upper": "Upper bound"}
+        titles |= {"categories": "Categories", "missing": "Replace missing values by"}
+        self.typed = {
+            fact: pmui.TextInput(label=title, max_length=LONGEST_LIST, **WIDE) for fact, title in titles.items()
+        }
+        # whether the entries of the table, and of the column, that were read off the data are public
+        self.known = {of: pmui.Checkbox(**WIDE) for of in ("table", "column")}
+        self.about, self.every = pane(), pane("", (4, 12), TABLES)
+        self.next = button("Next column to check", self._next)
+        for fact, widget in {**self.typed, "label": self.label, "kind": self.kind}.items():
+            widget.param.watch(lambda event, fact=fact: self._say(fact, event.new), "value")
+        for of, box in self.known.items():
+            box.param.watch(lambda event, of=of: self._confirm(of, event.new), "value")
+        self.which.param.watch(lambda _event: self.show(), "value")
+        classes, records, *of_column = self.typed.values()
+        head = pane("<h2>Public metadata of this table</h2>", (8, 12, 0, 12), TABLES)
+        of_table = line(self.label, classes, records, least=220)
+        fields = line(self.which, self.kind, *of_column, least=220)
+        self.of_column = pn.Column(fields, self.about, self.known["column"], self.next, **WHOLE)
+        whole = button("Use this table", use, variant="contained")
+        self.whole = pn.Column(head, of_table, self.known["table"], self.of_column, self.every, whole, **WHOLE)
+        self.show()
+
+    def show(self) -> None:
+        """Show every entry as it is now."""
+        if self._filling:
+            return
+        draft, names = self.draft, list(self.draft.columns)
+        self._filling = True
+        self.label.value = draft.label
+        chosen = self.which.value if self.which.value in names else next(iter(names), None)
+        self.which.param.update(options=names, value=chosen)
+        typed = {fact: self._text(getattr(draft, fact)) for fact in ("classes", "n_lower")}
+        self.of_column.visible = chosen is not None
+        if chosen is not None:
+            column = draft.columns[chosen]
+            self.kind.value, self.about.object = column.kind, text.column_words(draft, chosen)
+            self.typed["missing"].placeholder = PLACEHOLDERS.get(column.kind, "")
+            values = {fact: getattr(column, fact) for fact in TYPED.get(column.kind, ())}
+            if column.missing is None and not draft.frame[chosen].isna().any():
+                values.pop("missing", None)
+            typed |= {fact: self._text(value) for fact, value in values.items()}
+        for fact, widget in self.typed.items():
+            widget.param.update(value=typed.get(fact, ""), visible=fact in typed)
+        for of, box in self.known.items():
+            entries = self._entries(of)
+            title = f"From a public source: {', '.join(text.FACT_TITLES[each.fact] for each in entries)}"
+            sure = all(each.confirmed for each in entries)
+            box.param.update(label=title, visible=bool(entries), value=sure)
+        self.every.object = text.facts(draft)
+        self.next.disabled = not self._open()
+        self._filling = False
+
+    def _entries(self, of: str) -> list[compute.Proposed]:
+        """Return the entries of the table, or of the column that is shown, that were read off the data."""
+        name = self.which.value if of == "column" else ""
+        return [each for each in self.draft.proposed if each.column == name]
+
+    def _open(self) -> list[str]:
+        """Return the other columns that lack a fact or a source, in their order from the one that is shown."""
+        names = list(self.draft.columns)
+        place = names.index(self.which.value) if names else 0
+        columns = ((name, self.draft.columns[name]) for name in names[place + 1 :] + names[:place])
+        return [name for name, column in columns if column.fault or column.marked(compute.DERIVED)]
+
+    def _next(self) -> None:
+        self.which.value = next(iter(self._open()), self.which.value)
+
+    def _say(self, fact: str, value: Any) -> None:
+        """Take what a person says of one fact."""
+        if self._filling:
+            return
+        draft, name = self.draft, self.which.value
+        if fact == "label":
+            draft.say_label(value)
+        elif fact == "classes":
+            draft.say_classes(text.listed(value))
+        elif fact == "n_lower":
+            typed = self._number(value)
+            draft.say_records(int(typed) if isinstance(typed, float) and typed.is_integer() else typed)
+        elif fact == "categories":
+            draft.say(name, categories=text.listed(value))
+        elif fact == "missing" and draft.columns[name].kind == "categorical":
+            known = {str(each): each for each in draft.columns[name].categories}
+            draft.say(name, missing=known.get(value, value) if value else None)
+        else:
+            draft.say(name, **{fact: value if fact == "kind" else self._number(value)})
+        self.show()
+        self._changed()
+
+    def _confirm(self, of: str, sure: bool) -> None:
+        if not self._filling:
+            for each in self._entries(of):
+                self.draft.confirm(each.column, each.fact, sure)
+            self.show()
+            self._changed()
+
+    def _text(self, value: Any) -> str:
+        """Return a fact as the file writes it."""
+        if value is None or isinstance(value, tuple):
+            return text.as_line(value or ())
+        return f"{value:.12g}".replace(".", self.decimal) if isinstance(value, (int, float)) else str(value)
+
+    def _number(self, typed: str) -> Any:
+        """Return the number that a text spells, None where it is empty, and the text itself where it spells none."""
+        typed = typed.strip()
+        read = self.numbers.read(typed)
+        return (typed or None) if read is None or read[1] else read[0]
 
 
 # ---- advice ----------------------------------------------------------------------------------------------------------

@@ -33,8 +33,8 @@ from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import FORMULAS, LONG, Pool, Task
 from dpml_app.pages.mydata import compute, text
 from dpml_app.pages.mydata.compute import Answers, CancellationToken, Draft, Stopped, key_of
-from dpml_app.pages.mydata.figures import TABLES, AdviceCard, Context, button, pane
-from dpml_app.pages.mydata.release import PaidBounds, Release
+from dpml_app.pages.mydata.figures import TABLES, AdviceCard, Context, FactsForm, button, pane
+from dpml_app.pages.mydata.release import Release
 from dpml_app.serving import log
 from dpml_app.serving.clients import current_client
 from dpml_app.serving.limits import UPLOADS, ServerFull, most
@@ -204,56 +204,6 @@ class Questions:
         self.whole = pn.Column(head, *boxes, self.confirm, visible=bool(self.choices), **WHOLE)
 
 
-class FactsTable(JSComponent):
-    """The table of facts of one draft: a row for each column of the uploaded table, with cells to type in.
-
-    Plain controls of the browser, one message for an edit and the row for an answer. Two hundred columns are some
-    thousand controls: as widgets each would be a model of its own in the server. Tabulator has one editor a cell, not
-    several, and its script would be loaded with the first page.
-
-    `changed`: called after each edit.
-    `use`: called when the table is to be used; returns whether its facts are whole.
-    """
-
-    _esm = _module("facts_table.js")
-    _stylesheets: ClassVar = [script("pages/mydata/facts_table.css")]
-
-    def __init__(self, draft: Draft, changed: Callable[[], None], use: Callable[[], bool], **params: Any):
-        super().__init__(**params)
-        self.draft, self.rows = draft, text.Rows(draft)
-        self._on_edit, self._on_use = changed, use
-
-    def show_all(self) -> None:
-        """Show every row anew."""
-        self._send_msg({"rows": self.rows.every(), "all": True})
-
-    def _handle_msg(self, data: Any) -> None:
-        """Take an edit; what comes from a browser is not trusted."""
-        if not isinstance(data, dict):
-            return
-        if data.get("ask"):
-            self.show_all()
-        elif data.get("use"):
-            if not self._on_use():
-                self._send_msg({"rows": [], "wanted": True})
-        else:
-            self._say(data)
-
-    def _say(self, message: dict[str, Any]) -> None:
-        label = self.draft.label
-        self.rows.say(message)
-        name, fact = message.get("column"), message.get("fact")
-        if self.draft.label != label:
-            self.show_all()
-        elif name in self.draft.columns:
-            self._send_msg({"rows": [self.rows.of(str(name))]})
-        elif fact in (text.LABEL, "classes"):
-            self._send_msg({"rows": [self.rows.of(label)]})
-        elif fact in self.draft.marks or fact == "n_lower":
-            self._send_msg({"rows": [self.rows.of_table(str(fact))]})
-        self._on_edit()
-
-
 class MyDataSettings(Shared):
     """No setting: nothing of a session's table may be in a link."""
 
@@ -275,7 +225,7 @@ class MyDataPage(BasePage):
         self.context = Context(settings, self._spawn, self._hold)
         self._draft_room = uploaded_table.UploadRoom()
         self.uploads = 0
-        self.facts: FactsTable | None = None
+        self.facts: FactsForm | None = None
         self.file_format: FileFormat | None = None
         self.questions: Questions | None = None
         allowed = uploaded_table.most_bytes()
@@ -309,7 +259,6 @@ class MyDataPage(BasePage):
         ]
         self.to_pages = pn.Column(*opens, **WHOLE)
         self.release = Release(self.context, self._show)
-        self.paid = PaidBounds(self.context, self.release, self._on_paid)
         self.to_release = button(f"Plan a {self.release.noun}", self.release.enter)
         # on a page of another colour its own is read
         paper = {"backgroundColor": "background.paper"}
@@ -421,11 +370,10 @@ class MyDataPage(BasePage):
             with self._hold():
                 self.drop()
                 self.context.draft, self._draft_room, room = draft, room, self._draft_room
-                self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
+                self.facts = FactsForm(draft, self._on_edit, self._on_use)
                 self.file_format = FileFormat(draft, self._read_again)
                 self.questions = Questions(draft, self._read_again)
-                before = [self.file_format.whole, self.questions.whole]
-                self.steps.objects = [*before, self.facts, self.paid.whole]
+                self.steps.objects = [each.whole for each in (self.file_format, self.questions, self.facts)]
         finally:
             room.free()
             with self._hold():
@@ -452,7 +400,7 @@ class MyDataPage(BasePage):
                 return
             with self._hold():
                 draft.take(schema)
-                self.facts.show_all()
+                self.facts.show()
         except (UnicodeDecodeError, DpmlError) as error:
             with self._hold():
                 cause = f": {error}" if isinstance(error, DpmlError) else " must be UTF-8 text"
@@ -472,11 +420,6 @@ class MyDataPage(BasePage):
         if "schema" in self._messages:
             self._check()
         self._show()
-
-    def _on_paid(self) -> None:
-        if self.facts is not None:
-            self.facts.show_all()
-        self._on_edit()
 
     def _check(self) -> bool:
         """Say what is wrong with the facts; return whether nothing is."""
@@ -610,7 +553,6 @@ class MyDataPage(BasePage):
             self.steps.visible = self.uploading.visible = not on
             self.advice.whole.visible = bool(self.advice.text.object) and not on
             self.remove.disabled = self.draft is None
-            self.paid.refresh()
             self.schema_file.object = text.saved(self._schema_text())
             self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}
             self.working.data = {"running": [bool(self._reading) or self.release.running]}

@@ -21,13 +21,13 @@ from bokeh.models import ColumnDataSource, CustomJS
 from dpml.budget import Budget
 from dpml.release import Plan
 from dpml.release.folder import DEMONSTRATION, RELEASE
-from dpml_app.core.card import WHOLE, line
+from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
 from dpml_app.drawing.progress import AWAY, SHOWN, bar
 from dpml_app.jobs import FORMULAS, LONG
 from dpml_app.pages.mydata import compute, text
-from dpml_app.pages.mydata.figures import OFFERED, READ, REST, TABLES, BudgetBar, Context, button, pane
+from dpml_app.pages.mydata.figures import OFFERED, READ, TABLES, BudgetBar, Context, button, pane
 from dpml_app.serving import log
 
 MODES = {
@@ -206,7 +206,7 @@ class Release:
         # what was read off the data is said with what to do about it, below
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
         sentences = list(dict.fromkeys([*map(text.against, known), *self._problems(draft)]))
-        self.facts.object = text.facts(draft)
+        self.facts.object = f"<p>The release publishes this metadata unchanged:</p>{text.facts(draft)}"
         is_known = ready is not None and not self.forecasting
         self.problems.object = ("" if self.secure else text.NO_NOISE) + text.problems(sentences, known=is_known)
         self.button.disabled = bool(sentences) or not is_known or ready is None or ready.plan is None or self.running
@@ -334,90 +334,3 @@ class Release:
         made = pmui.FileDownload(callback=content, filename=name, label=title, auto=True, margin=(4, 0, 4, 12))
         made.variant = variant  # Panel (1.9.4) warns of it in the constructor
         return made
-
-
-class PaidBounds:
-    """The columns without public bounds, an ε, what it would find, and a button that pays it.
-
-    `release`: has the session's budget.
-    `changed`: called when facts were paid for.
-    """
-
-    def __init__(self, context: Context, release: Release, changed: Callable[[], None]):
-        self.context, self.release, self.changed = context, release, changed
-        self.running, self._asked = False, 0
-        # the draft, the columns and the ε of which study runs are shown
-        self._last: tuple[Any, ...] = ()
-        self.which = pmui.Select(label="Columns", options=[], **WIDE)
-        self.epsilon = pmui.DiscreteSlider(label="ε for these bounds", options=OFFERED, value=0.1, **WIDE)
-        self.button = button("Release bounds", self.start)
-        self.about, self.text, self.said = (pane("", (4, 12), TABLES, "p { margin: 4px 0; }") for _ in range(3))
-        controls = line(self.which, self.epsilon, least=220)
-        self.inside = pn.Column(self.about, controls, self.text, self.button, visible=False, **WHOLE)
-        self.whole = pn.Column(self.inside, self.said, **WHOLE)
-        for widget in (self.which, self.epsilon):
-            widget.param.watch(lambda _event: self.refresh(), "value")
-
-    def refresh(self) -> None:
-        """Offer the numbers without public bounds, and what the ε would find."""
-        draft = self.context.draft
-        names = [] if draft is None else draft.without_bounds()
-        offered: dict[str, Any] = {f"all {len(names)} columns without public bounds": tuple(names)}
-        offered = (offered if len(names) > 1 else {}) | {name: (name,) for name in names}
-        if self.which.options != offered:
-            chosen = self.which.value if self.which.value in offered.values() else next(iter(offered.values()), None)
-            self.which.param.update(options=offered, value=chosen)
-        epsilon, left = float(self.epsilon.value), self.release.left
-        enough = epsilon <= left * (1 + 1e-12)
-        label = f"{self.release.verb} bounds: ε = {epsilon:g} of the {left:.3g} left"
-        label = label if enough else f"Only ε = {left:.3g} is left"
-        self.button.param.update(label=label, disabled=self.running or not enough or not names)
-        self.inside.visible = bool(names)
-        self.about.object = "" if draft is None else text.bounds_offer(draft, list(self.which.value or ()))
-        if draft is None:
-            self.said.object = ""
-        asked = (id(draft), self.which.value, epsilon)
-        if draft is None or not names:
-            self.text.object, self._last = "", ()
-        elif asked != self._last:
-            self._asked, self._last = self._asked + 1, asked
-            self.text.object = text.COMPUTING
-            self.context.spawn(self._preview(self._asked, draft, list(self.which.value), epsilon))
-
-    async def _preview(self, asked: int, draft: compute.Draft, names: list[str], epsilon: float) -> None:
-        await asyncio.sleep(REST)
-        if asked != self._asked:
-            return
-        try:
-            words = await asyncio.wrap_future(LONG.call(text.bounds_preview, draft.frame, names, epsilon))
-        except Exception as error:
-            words = f"<p>{escape(text.safe(error))}</p>"
-        if asked == self._asked and self.context.draft is draft:
-            with self.context.hold():
-                self.text.object = words
-
-    def start(self) -> None:
-        """Pay, once: a second click while it runs does nothing."""
-        draft = self.context.draft
-        if draft is not None and not self.running and not self.button.disabled:
-            self.running, self.button.disabled = True, True
-            self.context.spawn(self._pay(draft, list(self.which.value), float(self.epsilon.value)))
-
-    async def _pay(self, draft: compute.Draft, names: list[str], epsilon: float) -> None:
-        budget, secure = self.release.account(Plan.relation), self.release.secure
-        before = budget.spent
-        try:
-            await asyncio.wrap_future(FORMULAS.call(import_noise))
-            task = LONG.call(compute.pay_bounds, draft.records, names, epsilon, budget, secure, owner="releases")
-            paid, charge = await asyncio.wrap_future(task)
-            known = {name: bounds for name, bounds in paid.items() if bounds.found and not bounds.only_zero}
-            draft.take_bounds(known, charge, public=secure)
-            sentence = text.paid_words(paid, names, epsilon, secure=secure)
-        except Exception as error:
-            sentence = f"No bounds: {text.safe(error)}. {text.undelivered(budget.spent - before)}"
-        finally:
-            self.running = False
-        if not self.release.ended:
-            with self.context.hold():
-                self.said.object = f"<p role='status'>{escape(sentence)}</p>"
-                self.changed()
