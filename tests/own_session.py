@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import io
+import zipfile
 from types import SimpleNamespace
 
 import uploaded_tables
@@ -113,5 +115,8 @@ def release(one):
     one.do(one.page.release.start)
 
 
-def mode(one):
-    return one.page.release.mode.data["mode"][0]
+def saved(one):
+    """Return the files of the last release by their names."""
+    done = one.page.release.done
+    archive = zipfile.ZipFile(io.BytesIO(done.content))
+    return {name.removeprefix(f"{done.name}/"): archive.read(name) for name in archive.namelist()}

@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import zipfile
 
 import pytest
 from dpml_app import uploaded_table
 from dpml_app.data import default_study
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
+from own_session import saved
 from panel.io.state import set_curdoc
 
 from dpml.tables import safe_csv
@@ -83,11 +85,10 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
     me.act(lambda: setattr(step.sure, "value", True))
     me.act(step.start)
     assert "Done in" in step.said.object, step.said.object
-    [made] = step.done
-    me.actions += 1  # its model is saved
+    me.actions += 1  # its files are saved
     assert me.actions <= MOST_ACTIONS
     model = tmp_path / "model.joblib"
-    model.write_bytes(made.files["release-1-model.joblib"][1])
+    model.write_bytes(saved(one)["model.joblib"])
     check_elsewhere(model, tmp_path)
 
 
@@ -179,8 +180,8 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     expect(me.find("button", "Release")).to_be_enabled()
     me.click("button", "Release")
     me.read("Done in")
-    with page.expect_download() as saved:
-        me.click("button", "Model (joblib)")
+    with page.expect_download() as download:
+        me.click("button", "Save all files of release-1 (zip)")
     assert me.actions <= MOST_ACTIONS
-    saved.value.save_as(tmp_path / "model.joblib")
-    check_elsewhere(tmp_path / "model.joblib", tmp_path)
+    model = zipfile.ZipFile(download.value.path()).extract("release-1/model.joblib", tmp_path)
+    check_elsewhere(model, tmp_path)

@@ -65,7 +65,7 @@ def test_an_estimate_is_shown_as_one_until_it_is_measured():
 def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
     data = uploaded_tables.made().data
     found = {e: advise(data, e, draws=4, rng=np.random.default_rng(0)) for e in EPSILONS}
-    card = AdviceCard(lambda: None)
+    card = AdviceCard()
     for number in range(1, len(found) + 1):
         card.tell(dict(list(found.items())[:number]))
         for source in map(card.figure.sources.get, advised()):

@@ -30,7 +30,6 @@ from dpml.tables import Limits, TableReading, TextFormat, read_table
 from dpml.tables.cells import REASONS
 from dpml.tables.reading import IGNORE, NUMBER, OF_RELEASE, SHARE, Question, as_numbers, merge_options
 from dpml_app.data.measures import dataset
-from dpml_app.jobs import kept
 
 SEED = 0
 
@@ -65,33 +64,20 @@ class CancellationToken(threading.Event):
 
 # ---- reading a file --------------------------------------------------------------------------------------------------
 
-UNITS = {codecs.BOM_UTF16_LE: "<u2", codecs.BOM_UTF16_BE: ">u2"}
-# characters at a time, and lines that need not be records: empty ones, and those before the names
-BLOCK, SPARE = 1 << 22, 10_000
+WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+# lines that need not be records: empty ones, and those before the names
+SPARE = 10_000
 
 
 def check_lines(name: str, content: bytes, limits: Limits) -> None:
-    """Raise `TableTooLarge` where a file has more lines than records are read. A line end in quotes ends no line.
+    """Raise `TableTooLarge` where a file has more line ends than records are read, those in quotes included.
 
-    Counting takes a fraction of a second, and reading minutes.
+    Counting takes a fraction of a second, and reading minutes. A Parquet file has no lines.
     """
-    most = limits.rows + SPARE
-    # most files have too few line ends of any kind, and a Parquet file has no lines
-    if content.count(b"\n") + content.count(b"\r") <= most or content.startswith(b"PAR1"):
-        return
-    unit = np.dtype(UNITS.get(content[:2], "u1"))
-    whole = np.frombuffer(content, unit, len(content) // unit.itemsize)
-    lines, quoted, after_return = 0, False, False
-    for start in range(0, len(whole), BLOCK):
-        block = whole[start : start + BLOCK]
-        inside = np.logical_xor.accumulate(block == ord('"')) ^ quoted
-        returns, newlines = block == ord("\r"), block == ord("\n")
-        # a newline after a return ends the same line
-        newlines &= ~np.append(after_return, returns[:-1])
-        lines += int(np.count_nonzero((returns | newlines) & ~inside))
-        if lines > most:
-            raise TableTooLarge(name, f"the file has more than {most:,} lines, the limit is {limits.rows:,} records")
-        quoted, after_return = bool(inside[-1]), bool(returns[-1])
+    most, codec = limits.rows + SPARE, WIDE.get(content[:2], "ascii")
+    lines = max(content.count(end.encode(codec)) for end in "\n\r")
+    if lines > most and not content.startswith(b"PAR1"):
+        raise TableTooLarge(name, f"the file has more than {most:,} lines, the limit is {limits.rows:,} records")
 
 
 # question and position of the chosen reading, by the question's kind and columns
@@ -467,10 +453,10 @@ def _number(label: Any) -> Any:
 # ---- advice: first an estimate, then what workers measure ------------------------------------------------------------
 
 ADVICE_EPSILONS = (0.1, 0.5, 2.0)
-# the runs of each method at each ε come in so many tasks of so many runs: a cancelled measurement ends with its task
-ADVICE_PARTS, ADVICE_DRAWS = 5, 4
+# runs of each method at each ε
+ADVICE_DRAWS = 20
 # two runs share the default classifier's grid, whose choice takes longer than all else
-GRIDS = 2
+GRIDS = ADVICE_DRAWS // 2
 
 
 def estimate(name: str, relation: str) -> dict[float, Advice]:
@@ -484,21 +470,15 @@ def signal(name: str) -> Signal:
     return signal_of(dataset(name))
 
 
-@kept(8)
-def _study(name: str, key: str, relation: str) -> Any:
-    return method(key).study_of(dataset(name), relation=relation)
+def advice_runs(name: str, key: str, relation: str, epsilon: float) -> np.ndarray:
+    """Return the accuracies and AUCs of the runs of a method, shape (2, draws)."""
+    study = method(key).study_of(dataset(name), relation=relation)
+    return study_measures(study, epsilon, ADVICE_DRAWS, np.random.default_rng(SEED), GRIDS)
 
 
-def advice_runs(name: str, key: str, relation: str, epsilon: float, part: int) -> np.ndarray:
-    """Return the accuracies and AUCs of some runs of a method, shape (2, draws)."""
-    rng = np.random.default_rng([SEED, part])
-    return study_measures(_study(name, key, relation), epsilon, ADVICE_DRAWS, rng, GRIDS)
-
-
-def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], fit: Signal) -> Advice:
+def measured(name: str, epsilon: float, runs: Mapping[str, np.ndarray], fit: Signal) -> Advice:
     """Return the advice of all runs at one ε."""
-    every = {key: np.concatenate(each, axis=-1) for key, each in parts.items()}
-    return advice_of(dataset(name), epsilon, every, fit, rng=np.random.default_rng(SEED))
+    return advice_of(dataset(name), epsilon, runs, fit, rng=np.random.default_rng(SEED))
 
 
 # ---- shares of one ε -------------------------------------------------------------------------------------------------
@@ -521,17 +501,6 @@ def shares_of(weights: Mapping[str, Any]) -> dict[str, float]:
 
 # ---- a release -------------------------------------------------------------------------------------------------------
 
-# the files of a release that are offered one by one, in this order
-TITLES = {
-    "model.joblib": "Model (joblib)",
-    "model.json": "Model (JSON)",
-    "table.csv": "Synthetic table (CSV)",
-    "evaluation.json": "Evaluation (JSON)",
-    "ledger.json": "Ledger (JSON)",
-    "statement.html": "Privacy report (HTML)",
-    "schema.yaml": "Schema (YAML)",
-}
-
 
 class Planned(NamedTuple):
     """A plan, the charges that it will make, and what stands against it."""
@@ -543,16 +512,12 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A release that was made, with its files, each a title and its content by its name."""
+    """A release that was made, and the archive of its files."""
 
-    title: str
+    name: str
     seconds: float
     evaluation: pd.DataFrame | None
-    files: dict[str, tuple[str, bytes]]
-
-    @property
-    def size(self) -> int:
-        return sum(len(content) for _title, content in self.files.values())
+    content: bytes
 
     def __repr__(self) -> str:
         return "<a release of a session>"
@@ -580,12 +545,8 @@ def run(plan: Plan, draft: Draft, budget: Budget, secure: bool, number: int, who
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)
         released = plan.run(table, draft.label, secure=secure, budget=budget)
-    kind = "Release" if secure else "Simulation"
-    name, every = f"{kind.lower()}-{number}", io.BytesIO()
-    contents = dict(sorted(released.files(stated_by=who or None).items()))
+    name, every = f"{'release' if secure else 'simulation'}-{number}", io.BytesIO()
     with zipfile.ZipFile(every, "w", zipfile.ZIP_DEFLATED) as file:
-        for each, content in contents.items():
+        for each, content in sorted(released.files(stated_by=who or None).items()):
             file.writestr(f"{name}/{each}", content)
-    files = {f"{name}.zip": ("All files (zip)", every.getvalue())}
-    files |= {f"{name}-{each}": (title, contents[each]) for each, title in TITLES.items() if each in contents}
-    return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)
+    return Done(name, time.monotonic() - begun, released.evaluation, every.getvalue())

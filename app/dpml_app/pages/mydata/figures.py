@@ -18,7 +18,6 @@ from dpml_app.core.card import WHOLE, figure_pane, head, line, spoken
 from dpml_app.core.curves_card import FAR
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
-from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.pages.mydata import compute, text
 from dpml_app.settings import EPSILONS, Shared
@@ -26,7 +25,7 @@ from dpml_app.views.curve import curve_figure
 from dpml_app.views.frame import AXES
 from dpml_app.views.rendered import Table, ViewFigure
 
-TABLES, BAR_STYLE = script("pages/mydata/tables.css"), script("pages/mydata/budget_bar.css")
+TABLES = script("pages/mydata/tables.css")
 OFFERED = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
 
 
@@ -45,10 +44,12 @@ def pane(html: str = "", margin: Any = (4, 12), *styles: str) -> pn.pane.HTML:
     return pn.pane.HTML(html, sizing_mode="stretch_width", margin=margin, stylesheets=list(styles))
 
 
-def button(label: str, pressed: Callable[[], Any], **options: Any) -> pmui.Button:
-    """Return a button as wide as its place."""
+def button(label: str, pressed: Callable[[], Any], *, to_top: bool = False, **options: Any) -> pmui.Button:
+    """Return a button as wide as its place; with `to_top` the page then begins at its top."""
     made = pmui.Button(label=label, **{"variant": "outlined", **WIDE, **options})
     made.on_click(lambda _event: pressed())
+    if to_top:
+        made.js_on_click(code="document.querySelector('main').scrollTop = 0")
     return made
 
 
@@ -95,7 +96,7 @@ class FactsForm:
         of_table = line(self.label, classes, records, least=220)
         fields = line(self.which, self.kind, *of_column, least=220)
         self.of_column = pn.Column(fields, self.about, self.known["column"], self.next, **WHOLE)
-        whole = button("Use this table", use, variant="contained")
+        whole = button("Use this table", use, to_top=True, variant="contained")
         self.whole = pn.Column(head, of_table, self.known["table"], self.of_column, self.every, whole, **WHOLE)
         self.show()
 
@@ -225,26 +226,13 @@ def advice_tables(advice: Mapping[float, Advice]) -> dict[str, Table]:
 
 
 class AdviceCard:
-    """What is said of a session's table, and drawn; it is made for the first table that is used."""
+    """What is said of a session's table, and drawn; its figure is made for the first table that is used."""
 
-    def __init__(self, pressed: Callable[[], None]) -> None:
+    def __init__(self) -> None:
         self.whole = pn.Column(visible=False, **WHOLE)
         self.text = pane("", (4, 14), TABLES)
         self.readout = HTML(text="", name="mydata-advice-readout")
         self.figure: ViewFigure | None = None
-        self.bar = bar()
-        look: dict[str, Any] = {"size": "small", "margin": (2, 14), "sizing_mode": None}
-        self.button = button("Cancel", pressed, disabled=True, styles=AWAY, **look)
-
-    def progress(self, done: int, total: int) -> None:
-        """Say how far the measurement is, and that it can be cancelled."""
-        self.bar.object = filled("Measuring", done, total)
-        self.button.param.update(label="Cancel", disabled=False, styles=SHOWN)
-
-    def rest(self, *, cancelled: bool) -> None:
-        """Show that nothing is measured any more; what was cancelled can be asked for again."""
-        self.bar.object = ""
-        self.button.param.update(label="Measure", disabled=not cancelled, styles=SHOWN if cancelled else AWAY)
 
     def tell(self, advice: Mapping[float, Advice]) -> None:
         """Say and draw what is known so far."""
@@ -260,62 +248,47 @@ class AdviceCard:
             # last: within one message a pane that is new has no document yet, and Panel (1.9.4) would have what changes
             # in it ask another host for its styles
             self.figure = figure
-            parts = [self.text, self.bar, self.button, figure_pane(figure.plot)]
             title = head("Advice", CAPTION, [figure.plot], self.readout)
-            self.whole.objects = [title, *parts, spoken(self.readout, aside=True)]
+            self.whole.objects = [title, self.text, figure_pane(figure.plot), spoken(self.readout, aside=True)]
 
     def clear(self) -> None:
         """Say nothing, and keep nothing of a table."""
         self.text.object = self.readout.text = ""
-        self.rest(cancelled=False)
         self.whole.visible = False
         if self.figure is not None:
             self.figure.clear()
 
 
-# ---- the budget bar --------------------------------------------------------------------------------------------------
+# ---- shares of one ε -------------------------------------------------------------------------------------------------
 
 # the label of a control that is switched off is read all the same
 READ = {"& .MuiFormLabel-root.Mui-disabled": {"color": "text.secondary"}}
 
 
-class BudgetBar:
-    """The shares of one ε as a bar, and under it a slider for the weight of each part.
+class ShareSliders:
+    """A slider for the weight of each part of a release, in proportion to which the parts share ε.
 
     `changed`: called after each change of the shares.
     """
 
-    def __init__(self, epsilon: float, changed: Callable[[], None]):
-        self.epsilon, self.changed, self.touched = epsilon, changed, False
-        self.picture = pane("", (6, 12), BAR_STYLE)
+    def __init__(self, changed: Callable[[], None]):
         look: dict[str, Any] = {"start": 0.0, "end": compute.MOST_WEIGHT, "step": 1.0, "show_value": False, "sx": READ}
         self.sliders: dict[str, Any] = {
-            part: pmui.FloatSlider(label=title, value=compute.START[part], bar_color=text.COLOURS[part], **look, **WIDE)
-            for part, title in text.PART_TITLES.items()
+            part: pmui.FloatSlider(label=f"{part.capitalize()}, share of ε", value=weight, **look, **WIDE)
+            for part, weight in compute.START.items()
         }
         for slider in self.sliders.values():
             answer_soon(slider)
-            slider.param.watch(self._move, "value")
-        self.whole = pn.Column(self.picture, line(*self.sliders.values(), least=360), **WHOLE)
-        self.show()
+            slider.param.watch(lambda _event: changed(), "value")
+        self.whole = line(*self.sliders.values(), least=360)
 
     @property
     def shares(self) -> dict[str, float]:
         """The share of each part."""
         return compute.shares_of({part: slider.value for part, slider in self.sliders.items()})
 
-    def begin(self, *, selection: bool) -> None:
-        """Begin anew; a table whose columns cannot be selected has no share for that."""
-        for part, slider in self.sliders.items():
-            unused = part == "selection" and not selection
-            slider.param.update(value=0.0 if unused else compute.START[part], disabled=unused)
-        self.touched = False
-
-    def _move(self, _event: Any) -> None:
-        self.touched = True
-        self.show()
-        self.changed()
-
-    def show(self) -> None:
-        """Draw the bar."""
-        self.picture.object = text.budget_bar(self.epsilon, self.shares)
+    def offer(self, *, selection: bool) -> None:
+        """Offer the selection of columns, or none where the columns of a table cannot be selected."""
+        slider = self.sliders["selection"]
+        if slider.disabled is selection:
+            slider.param.update(disabled=not selection, value=compute.START["selection"] if selection else 0.0)

@@ -190,9 +190,6 @@ def _step(steps: list[Advice]) -> str:
 
 # ---- a release -------------------------------------------------------------------------------------------------------
 
-PART_TITLES = {part: part.capitalize() for part in compute.START}
-# white is read on each of them (at least 4.9 to 1), and each is seen on a light and on a dark page (at least 3 to 1)
-COLOURS = {"selection": "#0b6fb8", "training": "#8a4bc0", "evaluation": "#b45309", "publishing": "#0f766e"}
 # errors of these classes are about what a person asked for, and never hold a value from the data
 SAFE = (
     exceptions.BudgetExceeded,
@@ -209,18 +206,6 @@ MEASURES = {
     "roc_auc": "AUC",
     "macro_auc": "AUC, mean of all classes",
 }
-
-
-def budget_bar(epsilon: float, shares: Mapping[str, float]) -> str:
-    """Return the bar of one ε as HTML, and the share of each part."""
-    parts = items = ""
-    for part, share in shares.items():
-        title, colour = PART_TITLES[part], COLOURS[part]
-        parts += f'<span style="width:{100 * share:.3f}%;background:{colour}"><b>{title}</b></span>'
-        has = f"<b>{number(epsilon * share)}</b>" if share else "left out"
-        items += f'<li style="--part:{colour}">{title} {has}</li>'
-    listed = f'<ul aria-label="Parts of ε = {epsilon:g}">{items}</ul>'
-    return f'<div class="bar" aria-hidden="true">{parts}</div>{listed}<p>The sliders weigh the parts of ε.</p>'
 
 
 def forecast_html(forecast: Forecast) -> str:
@@ -318,8 +303,10 @@ def ledger(charges: pd.DataFrame) -> str:
     )
 
 
-def evaluation(measures: pd.DataFrame) -> str:
-    """Return the measures of a release with the intervals for new people."""
+def evaluation(measures: pd.DataFrame | None) -> str:
+    """Return the measures of a release, if it has any, with the intervals for new people."""
+    if measures is None:
+        return ""
     rows = "".join(
         f"<tr><th scope='row'>{MEASURES.get(row.measure, escape(str(row.measure)))}</th>"
         f"<td><b>{percent(row.value)}</b> ({percent(row.low)} to {percent(row.high)})</td></tr>"
