@@ -1,98 +1,12 @@
-"""A new user's path by script: from a CSV file to an ε, a release, and its model in another process."""
+"""A new user's path by clicks: from a CSV file to an ε, a release, and its model in another process."""
 
-import asyncio
 import re
 import zipfile
 
 import pytest
-from dpml_app import uploaded_table
-from dpml_app.data import default_study
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
-from own_session import saved
-from panel.io.state import set_curdoc
 
 from dpml.tables import safe_csv
-
-# each is a fit of its own, and twenty at each ε are what the page shows
-FEW = 3
-
-
-class Person:
-    """Who has a session, and how often they do something."""
-
-    def __init__(self, session):
-        self.session, self.actions = session, 0
-
-    def act(self, change):
-        """Do one thing and wait until the page that is shown rests."""
-        self.actions += 1
-        shell = self.session.shell
-
-        async def until_it_rests():
-            change()
-            while True:
-                await asyncio.sleep(0.02)
-                page = shell.shown
-                busy = getattr(page, "_changed", ()) and page._doc is not None
-                if not (busy or getattr(page, "_answering", False) or page._tasks or self.starting(shell)):
-                    work = getattr(page, "work", None)
-                    if work is None or not work.running:
-                        return
-
-        async def in_document():
-            with set_curdoc(self.session.doc):
-                await asyncio.wait_for(until_it_rests(), 280)
-
-        self.session.loop.run_until_complete(in_document())
-
-    @staticmethod
-    def starting(shell):
-        return shell._starting is not None and not shell._starting.done()
-
-
-def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monkeypatch, without_advice):
-    monkeypatch.setattr(default_study, "DRAWS", FEW)
-    one = session()
-    me, page = Person(one), one.page
-    me.actions += 1  # the address
-    one.upload(safe_csv(with_gaps()).encode())
-    me.actions += 1
-    # what everybody knows: bounds, what stands for a gap, and of each proposed fact that it is public
-    draft = page.draft
-
-    form = page.facts
-    for fact, value in (("lower", "18"), ("upper", "98"), ("missing", "40")):
-        me.act(lambda fact=fact, value=value: setattr(form.typed[fact], "value", value))
-    me.act(lambda: setattr(form.known["table"], "value", True))
-    while draft.unconfirmed:
-        me.act(lambda: form.next.param.trigger("clicks"))
-        me.act(lambda: setattr(form.known["column"], "value", True))
-    assert draft.unconfirmed == []
-    me.act(page._on_use)
-    assert uploaded_table.is_uploaded(one.shell.settings.dataset), one.said
-    # the ε for a target
-    me.act(lambda: one.shell.settings.assign({"page": "explore"}))
-    shown = one.shell.shown
-    me.act(lambda: setattr(shown.controls.widgets["wanted"], "value", 60.0))
-    said = shown.controls.needed.object
-    assert said.startswith("<b>ε = ")
-    epsilon = float(said.removeprefix("<b>ε = ").split("</b>")[0])
-    assert 0.01 <= epsilon <= 10
-    # a release
-    me.act(lambda: one.shell.settings.assign({"page": "mydata"}))
-    step = page.release
-    me.act(step.enter)
-    me.act(lambda: setattr(step.sure, "value", True))
-    me.act(step.start)
-    assert "Done in" in step.said.object, step.said.object
-    me.actions += 1  # its files are saved
-    assert me.actions <= MOST_ACTIONS
-    model = tmp_path / "model.joblib"
-    model.write_bytes(saved(one)["model.joblib"])
-    check_elsewhere(model, tmp_path)
-
-
-# ---- in a browser ----------------------------------------------------------------------------------------------------
 
 ANSWER = re.compile(r"^ε = [\d.]+ \([\d.]+ to (more than )?[\d.]+\)$")
 

@@ -397,18 +397,6 @@ def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most,
     assert uploaded_table.most_bytes() == most
 
 
-def test_a_session_may_upload_so_many_files(session, monkeypatch):
-    monkeypatch.setenv("DPML_UPLOADS", "2")
-    mine, content = session(), uploaded_tables.customers().to_csv(index=False).encode()
-    for _ in range(2):
-        mine.upload(content)
-        assert mine.page.draft is not None
-        mine.do(mine.page.drop)
-    mine.upload(content)
-    assert mine.page.draft is None
-    assert mine.page._messages["file"][1].endswith("this session has uploaded 2 files, the limit is 2")
-
-
 # ---- memory ----------------------------------------------------------------------------------------------------------
 
 

@@ -28,7 +28,6 @@ class Limit:
 
 
 UPLOAD_MB = Limit("DPML_UPLOAD_MB", 50.0, 10_000.0, "the largest file that a session may upload, in MB")
-UPLOADS = Limit("DPML_UPLOADS", 50.0, 1e6, "how many files a session may upload")
 SESSION_MB = Limit("DPML_SESSION_MB", 300.0, 1e6, "the memory that the table of a session may take, in MB")
 TABLES_MB = Limit("DPML_TABLES_MB", 1000.0, 1e7, "the memory that all tables and uploads may take, in MB")
 CLIENT_MB = Limit("DPML_CLIENT_MB", 500.0, 1e7, "the memory that the tables and uploads of one client may take, in MB")
@@ -41,7 +40,7 @@ CLASS_CLIENT_VISITORS = Limit(
 )
 CLASS_HOURS = Limit("DPML_CLASS_HOURS", 3.0, 25.0, "the hours after which a class ends")
 LIMITS = (
-    *(UPLOAD_MB, UPLOADS, SESSION_MB, TABLES_MB, CLIENT_MB, WAITING, IDLE_MINUTES),
+    *(UPLOAD_MB, SESSION_MB, TABLES_MB, CLIENT_MB, WAITING, IDLE_MINUTES),
     *(CLASSES, CLASS_VISITORS, CLASS_CLIENT_VISITORS, CLASS_HOURS),
 )
 

@@ -35,7 +35,7 @@ from dpml_app.pages.mydata.figures import TABLES, AdviceCard, Context, FactsForm
 from dpml_app.pages.mydata.release import Release
 from dpml_app.serving import log
 from dpml_app.serving.clients import current_client
-from dpml_app.serving.limits import UPLOADS, ServerFull, most
+from dpml_app.serving.limits import ServerFull
 from dpml_app.settings import Shared
 
 MOST_SCHEMA = 1_000_000
@@ -175,7 +175,6 @@ class MyDataPage(BasePage):
         super().__init__(settings, pool)
         self.context = Context(settings, self._spawn, self._hold)
         self._draft_room = uploaded_table.UploadRoom()
-        self.uploads = 0
         self.facts: FactsForm | None = None
         self.questions: Questions | None = None
         allowed = uploaded_table.most_bytes()
@@ -251,12 +250,6 @@ class MyDataPage(BasePage):
             self._early = name, content
             return
         self.clear("file")
-        allowed = most(UPLOADS)
-        if self.uploads >= allowed:
-            cause = f"this session has uploaded {self.uploads:,} files, the limit is {allowed:g}"
-            self._fault(TableTooLarge(name, cause))
-            return
-        self.uploads += 1
         self._reading += 1
         log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
