@@ -218,13 +218,14 @@ def test_whatever_is_changed_goes_as_one_message(session):
     def watch(source):
         source.on_change("data", lambda _attr, _old, _new: seen.append((source.name, one.doc.callbacks.hold_value)))
 
-    watch(page.state)
+    for source in (page.state, page.step):
+        watch(source)
     one.edit("age", "lower", "18")
     one.confirm()
     one.use()
     for button in (page.to_release, page.from_release, page.remove):
         one.do(lambda button=button: button.param.trigger("clicks"))
-    assert {name for name, _held in seen} == {"mydata-state"}
+    assert {name for name, _held in seen} == {"mydata-state", "mydata-step"}
     assert {held for _name, held in seen} == {"combine"}
 
 

@@ -44,12 +44,10 @@ def pane(html: str = "", margin: Any = (4, 12), *styles: str) -> pn.pane.HTML:
     return pn.pane.HTML(html, sizing_mode="stretch_width", margin=margin, stylesheets=list(styles))
 
 
-def button(label: str, pressed: Callable[[], Any], *, to_top: bool = False, **options: Any) -> pmui.Button:
-    """Return a button as wide as its place; with `to_top` the page then begins at its top."""
+def button(label: str, pressed: Callable[[], Any], **options: Any) -> pmui.Button:
+    """Return a button as wide as its place."""
     made = pmui.Button(label=label, **{"variant": "outlined", **WIDE, **options})
     made.on_click(lambda _event: pressed())
-    if to_top:
-        made.js_on_click(code="document.querySelector('main').scrollTop = 0")
     return made
 
 
@@ -96,7 +94,7 @@ class FactsForm:
         of_table = line(self.label, classes, records, least=220)
         fields = line(self.which, self.kind, *of_column, least=220)
         self.of_column = pn.Column(fields, self.about, self.known["column"], self.next, **WHOLE)
-        whole = button("Use this table", use, to_top=True, variant="contained")
+        whole = button("Use this table", use, variant="contained")
         self.whole = pn.Column(head, of_table, self.known["table"], self.of_column, self.every, whole, **WHOLE)
         self.show()
 

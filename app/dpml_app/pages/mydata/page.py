@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.models import ColumnDataSource
+from bokeh.models import ColumnDataSource, CustomJS
 from panel.custom import JSComponent
 
 from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge, TableUnreadable
@@ -206,8 +206,8 @@ class MyDataPage(BasePage):
         ]
         self.to_pages = pn.Column(*opens, **WHOLE)
         self.release = Release(self.context, self._show)
-        self.to_release = button(f"Plan a {self.release.noun}", self.release.enter, to_top=True)
-        self.from_release = button("Back to the table", self.release.leave, to_top=True)
+        self.to_release = button(f"Plan a {self.release.noun}", partial(self._take_step, self.release.enter))
+        self.from_release = button("Back to the table", partial(self._take_step, self.release.leave))
         self.steps = pn.Column(**WHOLE)
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
         self.uploading = pn.Column(self.upload, **WHOLE)
@@ -218,11 +218,14 @@ class MyDataPage(BasePage):
         # how often the page has answered, and whether it still works, for tests and the browser
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name="mydata-state")
         self.working = ColumnDataSource({"running": [False]}, name="mydata-work")
+        # how many steps a person has taken: what is shown then begins at the top, wherever the button was
+        self.step = ColumnDataSource({"taken": [0]}, name="mydata-step")
+        self.step.js_on_change("data", CustomJS(code="document.querySelector('main').scrollTop = 0"))
         self._reading = 0
         # a file that came before the page was ready
         self._early: tuple[str, bytes] | None = None
         # a model is in the document once another one refers to it
-        self.alerts.tags = [*self.alerts.tags, self.state, self.working]
+        self.alerts.tags = [*self.alerts.tags, self.state, self.working, self.step]
         self.regions["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
         self._show()
 
@@ -308,7 +311,7 @@ class MyDataPage(BasePage):
             with self._hold():
                 self.drop()
                 self.context.draft, self._draft_room, room = draft, room, self._draft_room
-                self.facts = FactsForm(draft, self._on_edit, self._on_use)
+                self.facts = FactsForm(draft, self._on_edit, partial(self._take_step, self._on_use))
                 self.questions = Questions(draft, self._read_again)
                 before = [file_reading(draft, self._read_again), self.questions.whole]
                 self.steps.objects = [*before, self.facts.whole]
@@ -369,6 +372,12 @@ class MyDataPage(BasePage):
             return False
         self.clear("schema")
         return self.draft is not None
+
+    def _take_step(self, step: Callable[[], Any]) -> None:
+        """Do what a button begins, and show the top of the page."""
+        step()
+        with self._hold():
+            self.step.data = {"taken": [self.step.data["taken"][0] + 1]}
 
     def _on_use(self) -> bool:
         whole = self._check()
