@@ -98,9 +98,13 @@ def take_over(app, *, release):
     use = page.get_by_role("button", name="Use this table")
     use.wait_for()
     if release:
-        for name in [each.get_attribute("aria-label") for each in page.locator("select.proposed").all()]:
-            page.get_by_label(name, exact=True).select_option("stated")
-        page.get_by_text("every entry is stated").wait_for()
+        page.get_by_role("checkbox", name="From a public source: labels, number of records").check()
+        step = page.get_by_role("button", name="Next column to check")
+        while step.is_enabled():
+            step.click()
+            page.wait_for_timeout(1000)  # the form shows the next column
+            page.get_by_role("checkbox").last.check()
+            page.wait_for_timeout(1000)
     use.click()
     page.get_by_text("All pages list it as").wait_for()
     if release:

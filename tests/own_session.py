@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import io
+import zipfile
 from types import SimpleNamespace
 
 import uploaded_tables
@@ -65,15 +67,25 @@ class Session:
     def said(self):
         return [text for _severity, text in self.page._messages.values()]
 
-    def edit(self, column, fact, value=None, **more):
-        """Change one cell of the table of facts, as a browser says it."""
-        message = {"column": column, "fact": fact, **({} if value is None else {"value": value}), **more}
-        self.do(lambda: self.page.facts._handle_msg(message))
+    def edit(self, column, fact, value):
+        """Change one entry in the form of public metadata, as a person does."""
+        form = self.page.facts
+        if column:
+            self.do(lambda: setattr(form.which, "value", column))
+        widget = {"label": form.label, "kind": form.kind, **form.typed}[fact]
+        self.do(lambda: setattr(widget, "value", value))
+
+    def tick(self, column, sure=True):
+        """Say that the entries of a column, or of the whole table, are public; or that they are not after all."""
+        form = self.page.facts
+        if column:
+            self.do(lambda: setattr(form.which, "value", column))
+        self.do(lambda: setattr(form.known["column" if column else "table"], "value", sure))
 
     def confirm(self):
-        """Say of every fact that is proposed that it is public, one after another, as a person does."""
-        for each in self.page.draft.unconfirmed:
-            self.edit(each.column, each.fact, source="stated")
+        """Say of every column with proposed entries, and of the table, that they are public, one after another."""
+        for column in dict.fromkeys(each.column for each in self.page.draft.unconfirmed):
+            self.tick(column)
 
     def use(self):
         self.do(self.page._on_use)
@@ -103,5 +115,8 @@ def release(one):
     one.do(one.page.release.start)
 
 
-def mode(one):
-    return one.page.release.mode.data["mode"][0]
+def saved(one):
+    """Return the files of the last release by their names."""
+    done = one.page.release.done
+    archive = zipfile.ZipFile(io.BytesIO(done.content))
+    return {name.removeprefix(f"{done.name}/"): archive.read(name) for name in archive.namelist()}

@@ -1,97 +1,12 @@
-"""A new user's path by script: from a CSV file to an ε, a release, and its model in another process."""
+"""A new user's path by clicks: from a CSV file to an ε, a release, and its model in another process."""
 
-import asyncio
 import re
+import zipfile
 
 import pytest
-from dpml_app import uploaded_table
-from dpml_app.data import default_study
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
-from panel.io.state import set_curdoc
 
 from dpml.tables import safe_csv
-
-# each is a fit of its own, and twenty at each ε are what the page shows
-FEW = 3
-
-
-class Person:
-    """Who has a session, and how often they do something."""
-
-    def __init__(self, session):
-        self.session, self.actions = session, 0
-
-    def act(self, change):
-        """Do one thing and wait until the page that is shown rests."""
-        self.actions += 1
-        shell = self.session.shell
-
-        async def until_it_rests():
-            change()
-            while True:
-                await asyncio.sleep(0.02)
-                page = shell.shown
-                busy = getattr(page, "_changed", ()) and page._doc is not None
-                if not (busy or getattr(page, "_answering", False) or page._tasks or self.starting(shell)):
-                    work = getattr(page, "work", None)
-                    if work is None or not work.running:
-                        return
-
-        async def in_document():
-            with set_curdoc(self.session.doc):
-                await asyncio.wait_for(until_it_rests(), 280)
-
-        self.session.loop.run_until_complete(in_document())
-
-    @staticmethod
-    def starting(shell):
-        return shell._starting is not None and not shell._starting.done()
-
-
-def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monkeypatch, without_advice):
-    monkeypatch.setattr(default_study, "DRAWS", FEW)
-    one = session()
-    me, page = Person(one), one.page
-    me.actions += 1  # the address
-    one.upload(safe_csv(with_gaps()).encode())
-    me.actions += 1
-    # what everybody knows: bounds, what stands for a gap, and of each proposed fact that it is public
-    draft = page.draft
-
-    def say(column, fact, **what):
-        me.act(lambda: page.facts._handle_msg({"column": column, "fact": fact, **what}))
-
-    for fact, value in (("lower", "18"), ("upper", "98"), ("missing", "40")):
-        say("age", fact, value=value)
-    for each in draft.unconfirmed:
-        say(each.column, each.fact, source="stated")
-    assert draft.unconfirmed == []
-    me.act(page._on_use)
-    assert uploaded_table.is_uploaded(one.shell.settings.dataset), one.said
-    # the ε for a target
-    me.act(lambda: one.shell.settings.assign({"page": "explore"}))
-    shown = one.shell.shown
-    me.act(lambda: setattr(shown.controls.widgets["wanted"], "value", 60.0))
-    said = shown.controls.needed.object
-    assert said.startswith("<b>ε = ")
-    epsilon = float(said.removeprefix("<b>ε = ").split("</b>")[0])
-    assert 0.01 <= epsilon <= 10
-    # a release
-    me.act(lambda: one.shell.settings.assign({"page": "mydata"}))
-    step = page.release
-    me.act(step.enter)
-    me.act(lambda: setattr(step.sure, "value", True))
-    me.act(step.start)
-    assert "Done in" in step.said.object, step.said.object
-    [made] = step.done
-    me.actions += 1  # its model is saved
-    assert me.actions <= MOST_ACTIONS
-    model = tmp_path / "model.joblib"
-    model.write_bytes(made.files["release-1-model.joblib"][1])
-    check_elsewhere(model, tmp_path)
-
-
-# ---- in a browser ----------------------------------------------------------------------------------------------------
 
 ANSWER = re.compile(r"^ε = [\d.]+ \([\d.]+ to (more than )?[\d.]+\)$")
 
@@ -151,14 +66,13 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.choose_file(re.compile("Upload a table"), tmp_path / "customers.csv")
     # what everybody knows of a column
     me.see("heading", "Public metadata of this table")
-    for fact, value in (("lower bound", "18"), ("upper bound", "98"), ("value for missing cells", "40")):
-        me.fill(f"age: {fact}", value)
-    sources = page.get_by_label(re.compile("source of the")).and_(page.locator(".proposed"))
-    expect(sources).to_have_count(6)
-    for name in [source.get_attribute("aria-label") for source in sources.all()]:
-        me.actions += 1
-        page.get_by_label(name, exact=True).select_option("stated")
-    me.read("Every entry is stated.")
+    for field, value in (("Lower bound", "18"), ("Upper bound", "98"), ("Replace missing values by", "40")):
+        me.fill(field, value)
+    me.click("checkbox", "From a public source: labels, number of records")
+    for entries in ("lower bound, upper bound", "categories"):
+        me.click("button", "Next column to check")
+        me.click("checkbox", f"From a public source: {entries}")
+    expect(me.find("button", "Next column to check")).to_be_disabled()
     me.click("button", "Use this table")
     me.read("All pages list it as")
     me.see("heading", "Advice")
@@ -180,8 +94,8 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     expect(me.find("button", "Release")).to_be_enabled()
     me.click("button", "Release")
     me.read("Done in")
-    with page.expect_download() as saved:
-        me.click("button", "Model (joblib)")
+    with page.expect_download() as download:
+        me.click("button", "Save all files of release-1 (zip)")
     assert me.actions <= MOST_ACTIONS
-    saved.value.save_as(tmp_path / "model.joblib")
-    check_elsewhere(tmp_path / "model.joblib", tmp_path)
+    model = zipfile.ZipFile(download.value.path()).extract("release-1/model.joblib", tmp_path)
+    check_elsewhere(model, tmp_path)

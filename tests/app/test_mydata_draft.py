@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from dpml_app.pages.mydata.compute import GAP, Draft
+from dpml_app.pages.mydata.compute import Draft
 
 from dpml.exceptions import InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema
@@ -70,15 +70,6 @@ def test_a_stated_bound_leaves_the_mark_of_the_other():
     assert [fact for fact in unconfirmed(made) if fact[0] == "spent"] == [("spent", "upper")]
 
 
-def test_a_fact_that_is_known_by_its_name_can_be_stated():
-    made = draft()
-    assert [made.source(*fact) for fact in (("age", "lower"), ("id", "kind"))] == ["name", "name"]
-    made.say_source("age", "lower", "stated")
-    assert [made.source("age", end) for end in ("lower", "upper")] == ["stated", "name"]
-    made.take(made.schema())
-    assert made.source("age", "upper") == "stated"
-
-
 def test_a_column_that_is_left_out_because_of_its_cells_is_marked_and_one_by_its_name_is_not():
     frame = pd.DataFrame({"id": range(60), "note": [f"text {i}" for i in range(60)], "left": ["no", "yes"] * 30})
     made = Draft(frame.assign(one=3.0), "notes.csv")
@@ -130,28 +121,25 @@ def test_a_column_that_becomes_another_kind_is_proposed_from_the_data_and_marked
     assert (made.columns["id"].lower, made.columns["id"].upper) == (1, 4)
     assert {("id", "lower"), ("id", "upper")} <= set(unconfirmed(made))
     made.say("plan", kind="numeric")
-    assert made.columns["plan"].description == "bounds are missing"
+    assert made.columns["plan"].description.startswith("bounds must be two numbers")
     with pytest.raises(InvalidParameter, match="of 'plan'"):
         made.schema()
 
 
 def test_what_a_gap_counts_as_comes_into_the_schema_and_confirms_nothing():
     made = draft()
-    made.say_gaps("plan", GAP)
-    made.say_gaps("spent", 5.0)
+    made.say("plan", missing="family")
+    made.say("spent", missing=5.0)
     assert unconfirmed(made) == EVERY
-    assert made.columns["plan"].categories == ("basic", "family", GAP)
     plan, spent = (next(f for f in made.schema().features if f.name == name) for name in ("plan", "spent"))
-    assert list(plan.clean(made.frame["plan"], "raise")) == ["basic", "family", "basic", GAP]
+    assert list(plan.clean(made.frame["plan"], "raise")) == ["basic", "family", "basic", "family"]
     assert list(spent.clean(made.frame["spent"], "raise")) == [2.5, 5.0, 9.0, 7.0]
-    made.say_gaps("plan", GAP)
-    assert made.columns["plan"].categories.count(GAP) == 1
-    made.say_gaps("spent", 500.0)
-    assert made.columns["spent"].description == "the value for missing cells is out of bounds"
+    made.say("spent", missing=500.0)
+    assert made.columns["spent"].description == "missing must be a number from 0 to 10"
     with pytest.raises(InvalidSchema, match=r"missing of 'spent' must be .*Got 500"):
         made.schema()
     # it goes with its category, and with the kind of its column
-    made.say("plan", categories=("basic", "family"))
+    made.say("plan", categories=("basic", "student"))
     assert made.columns["plan"].missing is None
     made.say("spent", kind="categorical")
     assert made.columns["spent"].missing is None

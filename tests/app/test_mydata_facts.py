@@ -10,7 +10,8 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.pages.mydata.text import _line, _listed
+from dpml_app.pages.mydata.text import as_line, listed
+from own_session import saved
 
 # as the customers of a telephone company: each extreme is one customer's
 LEAST, MOST = {"TotalCharges": 0.0, "MonthlyCharges": 18.25, "tenure": 1}, {
@@ -97,7 +98,7 @@ def click(one, button):
 
 
 def to_the_release(one):
-    one.do(lambda: one.page.facts._handle_msg({"use": True}))
+    one.use()
     assert one.said == []
     click(one, one.page.to_release)
 
@@ -108,17 +109,11 @@ def test_clicks_alone_make_no_release_and_every_fact_is_in_view_before_it_is_tic
     one.do(lambda: setattr(step.sure, "value", True))
     assert step.button.disabled
     one.do(step.start)
-    assert step.done == []
+    assert step.done is None
     assert "<details" not in step.facts.object
-    rows = one.page.facts.rows.every()
-    shown = {(row["column"], fact["fact"]) for row in rows for fact in row["facts"] if fact["source"] == "proposed"}
     for fact in draft.proposed:
         assert not fact.column or draft.columns[fact.column].description in step.facts.object
-        assert (fact.column, fact.fact) in shown
-    # nothing says it of several facts
-    everything = {"column": "", "fact": "", "source": "stated"}
-    one.do(lambda: one.page.facts._handle_msg(everything))
-    one.edit("tenure", "", source="stated")
+    assert step.facts.object.endswith(one.page.facts.every.object)
     assert not any(fact.confirmed for fact in draft.proposed)
 
 
@@ -127,15 +122,13 @@ def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_no
     # a category that is one person's is typed away; of all else a person says how it is known, each by itself
     one.edit("PaymentMethod", "categories", "Electronic check, Mailed check")
     ticked = [column.description for column in draft.columns.values() if column.kind != "ignored"]
-    for count, fact in enumerate(draft.proposed, 1):
-        assert len(draft.unconfirmed) == len(draft.proposed) - count + 1
-        one.edit(fact.column, fact.fact, source="stated")
+    one.confirm()
     to_the_release(one)
     step = one.page.release
     one.do(lambda: setattr(step.sure, "value", True))
     one.do(step.start)
-    [made] = step.done
-    found = [text for name, (_title, content) in made.files.items() for text in texts(content, name)]
+    files = saved(one)
+    found = [text for name, content in files.items() for text in texts(content, name)]
     assert len(found) > 1000
     every = "\n".join(found)
     # the canary that the reading of files works: what was ticked stands there
@@ -150,29 +143,27 @@ def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_no
         assert secret not in every
     # exact counts: elsewhere noise may be one of them
     counts = {float(n) for name in ("Contract", "PaymentMethod", "Churn") for n in telco()[name].value_counts()}
-    plain = [made.files[f"release-1-{name}"][1].decode() for name in ("schema.yaml", "ledger.json")]
+    plain = [files[name].decode() for name in ("schema.yaml", "ledger.json")]
     assert not {float(N), *(count for count in counts if count > 1)} & numbers([*plain, *ticked])
     # and of each fact the statement says whose it is
-    statement = made.files["release-1-statement.html"][1].decode()
+    statement = files["statement.html"].decode()
     for row in ("<td>PaymentMethod</td><td>one of Electronic check, Mailed check</td><td>stated</td>",
                 "<td>Contract</td><td>one of Month-to-month, One year, Two year</td><td>confirmed</td>",
                 "<td>records, at least</td><td>300</td><td>confirmed</td>"):  # fmt: skip
         assert row in statement
-    assert json.loads(made.files["release-1-ledger.json"][1])["status"] == "release"
+    assert json.loads(files["ledger.json"])["status"] == "release"
 
 
-def test_an_edit_of_one_cell_says_nothing_of_another(one):
-    draft, rows = one.page.draft, one.page.facts.rows
+def test_an_edit_of_one_entry_says_nothing_of_another(one):
+    draft, form = one.page.draft, one.page.facts
     one.edit("tenure", "lower", "1")
     assert draft.columns["tenure"].read_off == ("upper",)
-    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "proposed"]
-    one.edit("tenure", "upper", source="stated")
-    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "stated"]
-    one.edit("tenure", "upper", source="proposed")
-    assert draft.columns["tenure"].marks["upper"] == "data_derived"
+    assert form.known["column"].label == "From a public source: upper bound"
+    one.tick("tenure")
+    assert draft.columns["tenure"].marks["upper"] == "confirmed"
+    one.tick("tenure", False)
     # what a person typed was never proposed
-    one.edit("tenure", "lower", source="proposed")
-    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "proposed"]
+    assert draft.columns["tenure"].marks == {"upper": "data_derived"}
     for kind in ("ignored", "categorical"):
         one.edit("Contract", "kind", kind)
     assert draft.columns["Contract"].read_off == ("categories",)
@@ -180,4 +171,4 @@ def test_an_edit_of_one_cell_says_nothing_of_another(one):
 
 def test_categories_come_back_as_they_were_sent():
     texts = ('a, b', 'say "no"', "plain", "two\nlines", "it's")  # fmt: skip
-    assert _listed(_line(texts)) == texts
+    assert listed(as_line(texts)) == texts

@@ -12,10 +12,8 @@ import pandas as pd
 import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
-from dpml_app.pages.mydata import compute
 from dpml_app.pages.mydata import page as mydata
 from dpml_app.pages.mydata import page as pages
-from dpml_app.pages.mydata.compute import GAP
 from dpml_app.pages.mydata.page import Upload
 from dpml_app.serving.limits import ServerFull
 from first_use import with_gaps
@@ -31,7 +29,7 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     with caplog.at_level(logging.DEBUG):
         one.upload(csv())
         assert one.said == []
-        assert any("zanzibar-plan" in row["values"] for row in one.page.facts.rows.every())
+        assert "zanzibar-plan" in one.page.facts.every.object
         one.confirm()
         one.use()
     assert one.said == []
@@ -59,8 +57,7 @@ def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
     assert page.draft is None
     one.do(lambda: page._spawn(page.start()))
     assert page.draft.file == "customers.csv"
-    before = [page.file_format.whole, page.questions.whole]
-    assert page.steps.objects == [*before, page.facts, page.paid.whole]
+    assert page.steps.objects[1:] == [page.questions.whole, page.facts.whole]
 
 
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
@@ -74,8 +71,6 @@ def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     assert "estimate" not in said
     assert "attack accuracy up to 52.5%" in said
     assert "Start with" in said or "Too few records" in said
-    assert not one.page.advice.bar.object
-    assert one.page.advice.button.disabled
     assert not any(secret in said for secret in uploaded_tables.SECRETS)
     one.do(one.page.drop)
     assert not one.page.advice.whole.visible
@@ -102,11 +97,11 @@ def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
     assert not uploaded_table.here(last)
 
 
-def test_cells_say_what_a_person_says(session):
+def test_form_says_what_a_person_says(session):
     one = session()
     one.upload(csv())
     draft = one.page.draft
-    one.edit("plan", "categories", 'basic, zanzibar-plan\n"student, poor"\n\nbasic')
+    one.edit("plan", "categories", 'basic, zanzibar-plan, "student, poor", basic')
     one.edit("quokka-count", "lower", "-6")
     one.edit("quokka-count", "upper", "5e1")
     one.edit("", "classes", "stays, leaves-by-sea, returns")
@@ -118,19 +113,14 @@ def test_cells_say_what_a_person_says(session):
     assert draft.n_lower == 300
     one.edit("age", "kind", "ignored")
     assert draft.columns["age"].kind == "ignored"
+    assert not one.page.facts.typed["lower"].visible
 
 
-def cell(one, column, fact):
-    row = one.page.facts.rows.of(column) if column else one.page.facts.rows.of_table(fact)
-    return next(each for each in row["facts"] if each["fact"] == fact)
-
-
-def test_a_fault_stands_at_its_cell_once_it_is_typed_and_the_table_is_not_used(session):
+def test_a_fault_is_said_in_the_table_and_the_table_is_not_used(session):
     one = session()
     one.upload(csv())
     for wrong in ("10,000", "many", "1.5", "0"):
         one.edit("", "n_lower", wrong)
-        assert cell(one, "", "n_lower")["error"] == "must be an integer from 1 to 800", wrong
     assert one.said == []
     one.use()
     assert any("number of records" in text for text in one.said)
@@ -138,85 +128,68 @@ def test_a_fault_stands_at_its_cell_once_it_is_typed_and_the_table_is_not_used(s
     one.edit("", "n_lower", "700")
     assert one.said == []
     one.edit("quokka-count", "lower", "low")
-    assert cell(one, "quokka-count", "lower")["error"] == "must be a number, for example 1.5"
-    assert cell(one, "quokka-count", "upper")["error"] == ""
+    assert "lower must be a finite number" in one.page.facts.every.object
+    assert one.page.facts.typed["lower"].value == "low"
     one.edit("quokka-count", "lower", "99")
-    assert "lower < upper" in cell(one, "quokka-count", "upper")["error"]
+    assert "must be two numbers, lower &lt; upper" in one.page.facts.every.object
     one.edit("quokka-count", "lower", "-5")
-    assert all(fact["error"] == "" for row in one.page.facts.rows.every() for fact in row["facts"])
-
-
-def test_a_kind_is_chosen_before_its_bounds_are_typed_and_nothing_complains(session):
-    one = session()
-    one.upload(csv())
+    assert "must be" not in one.page.facts.every.object
     one.edit("plan", "kind", "numeric")
-    assert [cell(one, "plan", end)["error"] for end in ("lower", "upper")] == ["", ""]
+    assert "bounds must be two numbers" in one.page.facts.every.object
     assert one.said == []
-    sent = []
-    one.page.facts._send_msg = sent.append
-    one.do(lambda: one.page.facts._handle_msg({"use": True}))
-    assert sent == [{"rows": [], "wanted": True}]  # the browser points at the cells that are empty
-    assert one.shell.settings.uploaded.table is None
+    one.use()
     assert any("bounds of 'plan' must be two numbers" in text for text in one.said)
+    assert one.shell.settings.uploaded.table is None
 
 
-def test_a_guess_of_the_label_looks_like_one_until_a_person_chooses(session):
+def test_another_label_is_chosen(session):
     one = session()
     one.upload(csv())
-    assert cell(one, "label", "label")["source"] == "proposed"
-    one.edit("", "label", source="stated")
-    assert cell(one, "label", "label")["source"] == "stated"
-    other = session()
-    other.upload(csv())
-    other.edit("plan", "kind", "label")
-    assert (other.page.draft.label, other.page.draft.classes) == ("plan", ("basic", "zanzibar-plan"))
-    assert [fact["source"] for fact in other.page.facts.rows.of("plan")["facts"]] == ["stated", "proposed"]
+    one.do(lambda: setattr(one.page.facts.which, "value", "plan"))
+    one.edit("", "label", "plan")
+    assert (one.page.draft.label, one.page.draft.classes) == ("plan", ("basic", "zanzibar-plan"))
     # the labels that were guessed first are a column again
-    assert other.page.facts.rows.of("label")["kind"] == "categorical"
+    assert one.page.draft.columns["label"].kind == "categorical"
+    assert one.page.facts.which.options == list(one.page.draft.columns)
+    assert one.page.facts.which.value == "age"
 
 
 def test_numbers_are_written_as_the_file_writes_them(session):
     one = session()
     one.upload(b"height;left\n" + b"".join(b"%d,5;no\n%d,5;yes\n" % (i, i + 1) for i in range(150, 180)))
-    assert cell(one, "height", "lower")["value"] == "143"
-    assert one.page.facts.rows.of("height")["values"].startswith("150,5")
+    assert one.page.facts.typed["lower"].value == "143"
     for text, value in (("120,5", 120.5), ("1.200", 1200.0), ("1.5", "1.5")):
         one.edit("height", "lower", text)
         assert one.page.draft.columns["height"].lower == value
-    assert cell(one, "height", "lower")["error"] == "must be a number, for example 1,5"
 
 
-@pytest.mark.parametrize(
-    "message",
-    [None, [], {}, {"column": 1, "fact": "kind"}, {"column": "age", "fact": "kind", "value": "none"}]
-    + [{"column": "age", "fact": fact, **what} for fact in ("", "x") for what in ({"value": "5"}, {"source": "stated"})]
-    + [{"column": name, "fact": "lower", "value": "5"} for name in ("", "label", "nobody")]
-    + [{"column": "", "fact": "label", "source": "code"}, {"column": "age", "fact": "lower", "source": "proposed"}],
-)  # fmt: skip
-def test_an_edit_of_no_cell_is_left_alone(session, message):
+def test_next_column_to_check_is_one_that_lacks_a_source(session):
     one = session()
     one.upload(csv())
-    before = one.page.facts.rows.every()
-    one.do(lambda: one.page.facts._handle_msg(message))
-    assert one.page.facts.rows.every() == before
+    form = one.page.facts
+    assert (form.which.value, form.known["column"].visible) == ("age", False)
+    seen = []
+    while not form.next.disabled:
+        one.do(lambda: form.next.param.trigger("clicks"))
+        seen.append(form.which.value)
+        one.do(lambda: setattr(form.known["column"], "value", True))
+    assert seen == ["quokka-count", "plan"]
+    assert [each.column for each in one.page.draft.unconfirmed] == ["", ""]
+    assert form.known["table"].label == "From a public source: labels, number of records"
 
 
-def test_a_wide_table_with_long_names_and_many_labels_is_proposed_and_shown_row_by_row(session):
+def test_a_wide_table_has_one_form(session):
     rng = np.random.default_rng(0)
     names = [f"measurement_of_the_household_number_{i:04}" for i in range(200)]
     frame = pd.DataFrame(rng.integers(0, 90, (300, 200)), columns=names)
     labels = [f"region-{i % 40}" for i in range(300)]
     one = session()
     one.upload(frame.assign(where=labels, other="x").to_csv(index=False).encode())
-    sent = []
-    one.page.facts._send_msg = sent.append
-    one.edit("where", "kind", "label")
+    one.edit("", "label", "where")
     assert len(one.page.draft.classes) == 40
-    [rows] = [message["rows"] for message in sent]
-    assert [row["name"] for row in rows] == ["Records, at least", "where", *names, "other"]
-    sent.clear()
+    assert one.page.facts.which.options == [*names, "other"]
     one.edit(names[7], "upper", "100")
-    assert [row["name"] for row in sent[0]["rows"]] == [names[7]]
+    assert one.page.draft.columns[names[7]].upper == 100
     assert one.said == []
 
 
@@ -245,38 +218,35 @@ def test_whatever_is_changed_goes_as_one_message(session):
     def watch(source):
         source.on_change("data", lambda _attr, _old, _new: seen.append((source.name, one.doc.callbacks.hold_value)))
 
-    for source in (page.state, page.release.mode):
+    for source in (page.state, page.step):
         watch(source)
     one.edit("age", "lower", "18")
     one.confirm()
     one.use()
     for button in (page.to_release, page.from_release, page.remove):
         one.do(lambda button=button: button.param.trigger("clicks"))
-    assert {name for name, _held in seen} == {"mydata-state", "mydata-mode"}
+    assert {name for name, _held in seen} == {"mydata-state", "mydata-step"}
     assert {held for _name, held in seen} == {"combine"}
 
 
-def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
+def test_what_a_gap_counts_as_is_typed_for_each_kind_of_column(session):
     one = session()
     one.upload(safe_csv(with_gaps()).encode())
-    rows, draft = one.page.facts.rows, one.page.draft
-    assert "choices" not in rows.of("label")
-    assert rows.of("plan")["missing"] == "first category"
-    one.edit("plan", "missing", "separate category")
-    assert draft.columns["plan"].missing == GAP
-    assert rows.of("plan")["missing"] == f"“{GAP}”"
-    assert GAP in rows.of("plan")["facts"][0]["value"]
-    one.edit("plan", "missing", "“basic”")
+    form, draft = one.page.facts, one.page.draft
+    one.edit("plan", "missing", "basic")
     assert draft.columns["plan"].missing == "basic"
     one.edit("age", "missing", "30")
-    assert (draft.columns["age"].missing, rows.of("age")["missing"]) == (30, "30")
+    assert (draft.columns["age"].missing, form.typed["missing"].value) == (30, "30")
     one.edit("age", "missing", "none")
-    assert rows.of("age")["missing_error"] == "must be a number, for example 1.5"
+    assert "missing must be a" in form.every.object
     one.edit("age", "missing", "")
     assert draft.columns["age"].missing is None
+    assert form.typed["missing"].placeholder == "midpoint"
     one.edit("age", "kind", "binary")
     one.edit("age", "missing", "1")
     assert draft.columns["age"].missing == 1
+    one.do(lambda: setattr(form.which, "value", "quokka-count"))
+    assert not form.typed["missing"].visible
     assert one.said == []
 
 
@@ -349,24 +319,16 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     mine, theirs = pages
     mine.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
     expect(mine.get_by_role("textbox", name="Records, at least")).to_have_value("400")
-    # an error comes while one types, at its cell, and goes as it is mended
-    lower = mine.get_by_role("textbox", name="age: lower bound")
-    lower.press_sequentially("x")
-    expect(mine.get_by_text("must be a number, for example 1.5")).to_be_visible()
-    expect(lower).to_have_value("x0")
-    lower.fill("18")
-    expect(mine.get_by_text("must be a number, for example 1.5")).to_be_hidden()
-    expect(mine.get_by_label("age: source of the lower bound")).to_have_value("stated")
-    # a kind is chosen without a complaint; what is then missing is pointed at when the table is to be used
-    mine.get_by_label("plan: kind").select_option("numeric")
-    bound = mine.get_by_role("textbox", name="plan: lower bound")
-    expect(bound).to_have_value("")
-    expect(mine.get_by_text("missing", exact=True).first).to_be_hidden()
-    mine.get_by_role("button", name="Use this table").click()
-    expect(bound).to_be_focused()
-    expect(mine.get_by_text("missing", exact=True).first).to_be_visible()
-    mine.get_by_label("plan: kind").select_option("categorical")
-    expect(mine.get_by_role("textbox", name="plan: categories")).to_have_value("basic, zanzibar-plan")
+    # a fault comes once a number is typed, and goes as it is corrected
+    lower = mine.get_by_role("textbox", name="Lower bound")
+    for typed, faults in (("x", 1), ("18", 0)):
+        lower.fill(typed)
+        lower.press("Enter")
+        expect(mine.get_by_text("lower must be a finite number")).to_have_count(faults)
+    mine.get_by_role("button", name="Next column to check").click()
+    expect(mine.get_by_role("checkbox", name="From a public source: lower bound, upper bound")).to_be_visible()
+    mine.get_by_role("button", name="Next column to check").click()
+    expect(mine.get_by_role("textbox", name="Categories")).to_have_value("basic, zanzibar-plan")
     grave = [v for v in Axe().run(mine).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
     mine.get_by_role("button", name="Use this table").click()
@@ -381,31 +343,6 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     assert not any(
         secret in message for message in told for secret in (*uploaded_tables.SECRETS, uploaded_table.PREFIX)
     )
-
-
-def test_a_measurement_that_is_cancelled_keeps_the_estimate_and_can_be_asked_for_again(session, monkeypatch):
-    one, calls = session(), []
-    measured = compute.measured
-
-    def first_of_all(*arguments):
-        calls.append(arguments[1])
-        if len(calls) == 1:
-            # the person presses the button while the next ε is measured
-            asyncio.get_running_loop().call_soon(one.page._on_advice)
-        return measured(*arguments)
-
-    monkeypatch.setattr(compute, "measured", first_of_all)
-    one.upload(csv())
-    one.use()
-    card = one.page.advice
-    assert calls == [0.1]
-    assert one.said == []
-    assert card.text.object.count("≈") > 1
-    assert (card.button.label, card.button.disabled, card.bar.object) == ("Measure", False, "")
-    one.do(one.page._on_advice)
-    assert calls == [0.1, 0.1, 0.5, 2.0]
-    assert "≈" not in card.text.object
-    assert card.button.disabled
 
 
 # ---- what a browser sends of a file is not trusted -------------------------------------------------------------------
@@ -459,18 +396,6 @@ def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most,
     if said is not None:
         monkeypatch.setenv("DPML_UPLOAD_MB", said)
     assert uploaded_table.most_bytes() == most
-
-
-def test_a_session_may_upload_so_many_files(session, monkeypatch):
-    monkeypatch.setenv("DPML_UPLOADS", "2")
-    mine, content = session(), uploaded_tables.customers().to_csv(index=False).encode()
-    for _ in range(2):
-        mine.upload(content)
-        assert mine.page.draft is not None
-        mine.do(mine.page.drop)
-    mine.upload(content)
-    assert mine.page.draft is None
-    assert mine.page._messages["file"][1].endswith("this session has uploaded 2 files, the limit is 2")
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------

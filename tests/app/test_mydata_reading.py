@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 import pytest
-from dpml_app.pages.mydata import compute
 from dpml_app.pages.mydata.compute import DERIVED, SPARE, Draft, check_lines
 
 from dpml.exceptions import TableTooLarge
@@ -121,11 +120,6 @@ def test_doubtful_encoding_is_asked_with_cells(session):
     other = next(i for i, each in enumerate(question.readings) if each.options["encoding"] == "cp1253")
     choose(one, "encoding", other)
     assert "город" not in one.page.draft.columns
-    # any codec of Python can be stated
-    one.do(lambda: setattr(one.page.file_format.choices["encoding"], "value", "koi8_r"))
-    assert one.page.draft.reading.format.encoding == "koi8_r"
-    one.do(lambda: setattr(one.page.file_format.choices["encoding"], "value", "klingon"))
-    assert "klingon" in one.said[0]
 
 
 def test_identifier_is_left_out_until_a_person_says_otherwise(session):
@@ -139,18 +133,6 @@ def test_identifier_is_left_out_until_a_person_says_otherwise(session):
     assert column.marked(DERIVED) == ("lower", "upper")
     choose(one, "identifiers", 1)
     assert "customerID" not in one.page.draft.columns
-
-
-def test_missing_codes_can_be_stated(session):
-    one = session()
-    one.upload(SENTINEL)
-    field = one.page.file_format.choices["missing"]
-    one.do(lambda: setattr(field, "value", "-999, unknown"))
-    assert one.page.draft.stated["missing"] == ("-999", "unknown")
-    assert one.page.draft.frame["bmi"].isna().sum() == N / 4
-    assert "-999&#x27; (100)" in one.page.file_format.words.object
-    one.do(lambda: setattr(one.page.file_format.choices["missing"], "value", ""))
-    assert one.page.draft.frame["bmi"].min() == -999
 
 
 @pytest.mark.parametrize("case", [name for name in CASES if name not in ("identifiers", "codes")])
@@ -201,9 +183,9 @@ def test_question_is_answered_in_a_browser(make_app, server, tmp_path, case):
     else:
         chosen.check()
     told = {
-        "missing": lambda: page.get_by_role("textbox", name="severity: categories"),
-        "numbers": lambda: page.get_by_role("textbox", name="income: lower bound"),
-        "names": lambda: page.get_by_label("Clerk: kind"),
+        "missing": lambda: page.get_by_role("textbox", name="Categories"),
+        "numbers": lambda: page.get_by_role("textbox", name="Lower bound"),
+        "names": lambda: page.get_by_role("rowheader", name="Clerk"),
     }[case]()
     expect(told).to_be_visible()
     if case == "missing":
@@ -236,31 +218,25 @@ def test_the_page_says_how_a_file_was_read_and_what_became_a_gap(session):
     one = session()
     one.upload(german())
     assert one.said == []
-    words = one.page.file_format.words.object
+    words = one.page.steps.objects[0].objects[0].object
     assert "Windows-1252, delimiter semicolon, decimal comma, thousands point" in words
     assert (
         "Lohn: 58 of 60 values read as numbers, 2 became missing values: &#x27;n.a.&#x27;; unit &#x27;€&#x27; left out."
         in words
     )
     assert "Beginn: dates (day.month.year), kept as text." in words
-    assert one.page.facts.rows.of("Notiz")["note"] == "60 different texts"
+    one.do(lambda: setattr(one.page.facts.which, "value", "Notiz"))
+    assert one.page.facts.about.object.endswith("60 different texts.</p>")
     assert one.page.draft.columns["Größe_cm"].kind == "numeric"
 
 
-def test_dates_become_parts_at_a_click_and_another_sign_reads_the_file_again(session):
+def test_dates_become_parts_at_a_click(session):
     one = session()
     one.upload(german())
-    one.do(lambda: one.page.file_format.parts.param.trigger("clicks"))
+    one.do(lambda: one.page.steps.objects[0].objects[1].param.trigger("clicks"))
     assert one.said == []
     names = list(one.page.draft.columns)
     assert names[:4] == ["Größe_cm", "Beginn_year", "Beginn_month", "Beginn_weekday"]
-    choice = one.page.file_format.choices["thousands"]
-    one.do(lambda: setattr(choice, "value", ""))
-    assert one.said == []
-    assert one.page.draft.columns["Lohn"].kind != "numeric"
-    assert "Beginn_month" in one.page.draft.columns
-    one.do(lambda: setattr(one.page.file_format.choices["thousands"], "value", "."))
-    assert one.page.draft.columns["Lohn"].kind == "numeric"
 
 
 def test_a_release_is_told_the_format_once_a_person_has_confirmed_it():
@@ -313,19 +289,11 @@ LIMITS = Limits(rows=10)
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
-@pytest.mark.parametrize("block", [7, 1 << 22])
-def test_lines_are_counted_however_they_end(end, encoding, block, monkeypatch):
-    monkeypatch.setattr(compute, "BLOCK", block)
+def test_lines_are_counted_however_they_end(end, encoding):
     line = '"a","é"'
     check_lines("a.csv", (f"{line}{end}" * (SPARE + 10)).encode(encoding), LIMITS)
     with pytest.raises(TableTooLarge, match=r"'a\.csv': the file has more than 10,010 lines, the limit is 10 records"):
         check_lines("a.csv", (f"{line}{end}" * (SPARE + 11)).encode(encoding), LIMITS)
-
-
-@pytest.mark.parametrize("block", [7, 1 << 22])
-def test_a_line_end_in_quotes_ends_no_line(block, monkeypatch):
-    monkeypatch.setattr(compute, "BLOCK", block)
-    check_lines("a.csv", b"a,b\n" + b'"one\ntwo ""and""\r\nthree",1\n' * (MANY // 2), LIMITS)
 
 
 def test_letters_with_the_byte_of_a_line_end_are_no_lines():

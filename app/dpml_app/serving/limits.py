@@ -28,7 +28,6 @@ class Limit:
 
 
 UPLOAD_MB = Limit("DPML_UPLOAD_MB", 50.0, 10_000.0, "the largest file that a session may upload, in MB")
-UPLOADS = Limit("DPML_UPLOADS", 50.0, 1e6, "how many files a session may upload")
 SESSION_MB = Limit("DPML_SESSION_MB", 300.0, 1e6, "the memory that the table of a session may take, in MB")
 TABLES_MB = Limit("DPML_TABLES_MB", 1000.0, 1e7, "the memory that all tables and uploads may take, in MB")
 CLIENT_MB = Limit("DPML_CLIENT_MB", 500.0, 1e7, "the memory that the tables and uploads of one client may take, in MB")
@@ -36,7 +35,7 @@ WAITING = Limit("DPML_WAITING", 200.0, 1e6, "how many computations of a session 
 IDLE_MINUTES = Limit("DPML_IDLE_MINUTES", math.inf, 10_000.0, "the minutes after which an idle session ends")
 CLASSES = Limit("DPML_CLASSES", 0.0, 1000.0, "how many classes may be open (0 by default)")
 CLASS_VISITORS = Limit("DPML_CLASS_VISITORS", 100.0, 1000.0, "how many visitors a class may have")
-LIMITS = (UPLOAD_MB, UPLOADS, SESSION_MB, TABLES_MB, CLIENT_MB, WAITING, IDLE_MINUTES, CLASSES, CLASS_VISITORS)
+LIMITS = (UPLOAD_MB, SESSION_MB, TABLES_MB, CLIENT_MB, WAITING, IDLE_MINUTES, CLASSES, CLASS_VISITORS)
 
 
 def most(limit: Limit) -> float:

@@ -17,23 +17,19 @@ import pandas as pd
 
 from dpml._validate import check_integer
 from dpml.budget import Budget
-from dpml.exceptions import DpmlError, FactWarning, InvalidSchema, TableTooLarge
-from dpml.mechanisms import PrivateBounds, private_facts
+from dpml.exceptions import DpmlError, FactWarning, InvalidParameter, InvalidSchema, TableTooLarge
 from dpml.mechanisms.interruption import interruptible
-from dpml.registry import claim, method
+from dpml.registry import method
 from dpml.release import Plan
 from dpml.release.forecast import Forecast
-from dpml.release.released import COLUMNS as LEDGER_COLUMNS
-from dpml.release.steps import noted
 from dpml.schema import Feature, Schema
-from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
+from dpml.schema.describe import bounds_around, different_texts, fewer
 from dpml.studies import Advice, Signal, advice_of, estimated_advice, signal_of
 from dpml.studies.comparison import study_measures
 from dpml.tables import Limits, TableReading, TextFormat, read_table
 from dpml.tables.cells import REASONS
 from dpml.tables.reading import IGNORE, NUMBER, OF_RELEASE, SHARE, Question, as_numbers, merge_options
 from dpml_app.data.measures import dataset
-from dpml_app.jobs import kept
 
 SEED = 0
 
@@ -68,33 +64,20 @@ class CancellationToken(threading.Event):
 
 # ---- reading a file --------------------------------------------------------------------------------------------------
 
-UNITS = {codecs.BOM_UTF16_LE: "<u2", codecs.BOM_UTF16_BE: ">u2"}
-# characters at a time, and lines that need not be records: empty ones, and those before the names
-BLOCK, SPARE = 1 << 22, 10_000
+WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+# lines that need not be records: empty ones, and those before the names
+SPARE = 10_000
 
 
 def check_lines(name: str, content: bytes, limits: Limits) -> None:
-    """Raise `TableTooLarge` where a file has more lines than records are read. A line end in quotes ends no line.
+    """Raise `TableTooLarge` where a file has more line ends than records are read, those in quotes included.
 
-    Counting takes a fraction of a second, and reading minutes.
+    Counting takes a fraction of a second, and reading minutes. A Parquet file has no lines.
     """
-    most = limits.rows + SPARE
-    # most files have too few line ends of any kind, and a Parquet file has no lines
-    if content.count(b"\n") + content.count(b"\r") <= most or content.startswith(b"PAR1"):
-        return
-    unit = np.dtype(UNITS.get(content[:2], "u1"))
-    whole = np.frombuffer(content, unit, len(content) // unit.itemsize)
-    lines, quoted, after_return = 0, False, False
-    for start in range(0, len(whole), BLOCK):
-        block = whole[start : start + BLOCK]
-        inside = np.logical_xor.accumulate(block == ord('"')) ^ quoted
-        returns, newlines = block == ord("\r"), block == ord("\n")
-        # a newline after a return ends the same line
-        newlines &= ~np.append(after_return, returns[:-1])
-        lines += int(np.count_nonzero((returns | newlines) & ~inside))
-        if lines > most:
-            raise TableTooLarge(name, f"the file has more than {most:,} lines, the limit is {limits.rows:,} records")
-        quoted, after_return = bool(inside[-1]), bool(returns[-1])
+    most, codec = limits.rows + SPARE, WIDE.get(content[:2], "ascii")
+    lines = max(content.count(end.encode(codec)) for end in "\n\r")
+    if lines > most and not content.startswith(b"PAR1"):
+        raise TableTooLarge(name, f"the file has more than {most:,} lines, the limit is {limits.rows:,} records")
 
 
 # question and position of the chosen reading, by the question's kind and columns
@@ -177,16 +160,22 @@ class Column:
         return Feature(self.name, self.kind, **facts)
 
     @property
+    def fault(self) -> str:
+        """What is missing or wrong; empty where nothing is."""
+        try:
+            _ = self.feature
+        except InvalidParameter as error:
+            return f"{str(error.name).partition(' of ')[0]} must be {error.allowed}"
+        return ""
+
+    @property
     def description(self) -> str:
         """All that a release would publish of its domain, or what is missing."""
         if self.kind == "ignored":
             return f"left out: {self.reason}" if self.reason else "left out"
-        try:
-            domain = self.feature.facts(OF_KIND[self.kind])
-        except DpmlError:
-            if self.kind == "numeric" and None not in (self.lower, self.upper) and self.missing is not None:
-                return "the value for missing cells is out of bounds"
-            return "bounds are missing" if self.kind == "numeric" else "categories are missing"
+        if self.fault:
+            return self.fault
+        domain = self.feature.facts(OF_KIND[self.kind])
         return domain if self.missing is None else f"{domain}, missing values are replaced by {self.missing}"
 
 
@@ -196,8 +185,6 @@ class Column:
 MOST_GUESSED, MOST_CLASSES = 20, 100
 OF_SCHEMA = ("classes", "row_bound", "n_lower")
 OF_TABLE = (*OF_SCHEMA, "format")
-# the category of missing values where they are a value of their own
-GAP = "no value"
 # of a column's different texts, those that are proposed as its categories
 MOST_CATEGORIES = 1000
 
@@ -234,10 +221,8 @@ class Draft:
         self.classes: tuple = ()
         self.n_lower: Any = 1
         self.row_bound: int | None = None
-        # of the label and the facts of the whole table, those that were read off the data: `DERIVED` or `CONFIRMED`
-        self.marks: dict[str, str] = {"label": DERIVED}
-        # what was paid for facts, as a release states it
-        self.charges: list[dict[str, Any]] = []
+        # of the facts of the whole table, those that were read off the data: `DERIVED` or `CONFIRMED`
+        self.marks: dict[str, str] = {}
         likely = Schema.describe(frame.iloc[:0]).label
         few = [name for name in frame if 2 <= frame[name].nunique() <= MOST_GUESSED]
         self.say_label(likely or (few[-1] if few else str(frame.columns[-1])))
@@ -354,11 +339,12 @@ class Draft:
         before = self.columns[name]
         now = replace(before, **facts)
         changed = {fact for fact in facts if getattr(now, fact) != getattr(before, fact)}
-        if changed:
+        # which value stands for a missing cell is a rule, no fact of the data
+        if changed - {"missing"}:
             now = replace(now.mark("", *changed), levels=None)
         if "kind" in changed:
-            now = replace(now, note=self._turn(name, now.kind == "numeric"))
-        if now.kind != before.kind or (now.kind == "categorical" and now.missing not in now.categories):
+            now = replace(now, note=self._turn(name, now.kind == "numeric"), missing=None)
+        if "categories" in changed and now.missing not in now.categories:
             now = replace(now, missing=None)
         if now.kind == "categorical" and not now.categories:
             texts = different_texts(self.frame[name])[:MOST_CATEGORIES]
@@ -372,59 +358,13 @@ class Draft:
                 )
         self.columns[name] = now
 
-    def was_read_off(self, column: str, fact: str) -> bool:
-        """Return whether a fact was read off the data, and no person has typed another."""
-        return self._marks_of(column).get(fact) in (DERIVED, CONFIRMED)
-
-    def _marks_of(self, column: str) -> Mapping[str, str]:
-        return self.columns[column].marks if column else self.marks
-
-    def source(self, column: str, fact: str) -> str:
-        """Return how a fact is known: "proposed", "paid" for, by its "name", or "stated"."""
-        return {PAID: "paid", DERIVED: "proposed", NAMED: NAMED}.get(self._marks_of(column).get(fact, ""), "stated")
-
-    def say_source(self, column: str, fact: str, source: str) -> None:
-        """Mark how one fact is known. A person confirms a proposed fact."""
-        self.confirm(column, fact, source != "proposed")
-        if column and source == "stated" and self.source(column, fact) == NAMED:
-            self.columns[column] = self.columns[column].mark("", fact)
-
-    def without_bounds(self) -> list[str]:
-        """Return the columns of numbers of which a bound is missing, or was read off the data and not confirmed."""
-        numbers = {name: column for name, column in self.columns.items() if column.kind == "numeric"}
-        return [name for name, c in numbers.items() if None in (c.lower, c.upper) or c.marked(DERIVED)]
-
-    def has_whole_numbers(self, name: str) -> bool:
-        """Return whether a numeric column is proposed as integer, which a person confirms when paying for bounds."""
-        return self.columns[name].whole_numbers or pd.api.types.is_integer_dtype(self.frame[name].dtype)
-
-    def take_bounds(self, paid: Mapping[str, PrivateBounds], charge: dict[str, Any], *, public: bool) -> None:
-        """Take private bounds. Bounds with simulation noise are not public, so they are only proposed."""
-        self.charges.append(charge)
-        for name, bounds in paid.items():
-            whole = self.has_whole_numbers(name)
-            lower, upper = readable_bounds(bounds.lower, bounds.upper, whole=whole)
-            now = replace(self.columns[name], lower=lower, upper=upper, levels=None, whole_numbers=whole)
-            self.columns[name] = now.mark(PAID if public else DERIVED, "lower", "upper")
-
     def confirm(self, column: str, fact: str, sure: bool = True) -> None:
         """Say of one proposed fact that it is true for everybody, and public; or that this is not said after all."""
         mark = CONFIRMED if sure else DERIVED
         if not column and fact in self.marks:
             self.marks[fact] = mark
-        elif column and self.was_read_off(column, fact):
+        elif column and fact in self.columns[column].read_off:
             self.columns[column] = self.columns[column].mark(mark, fact)
-
-    def say_gaps(self, name: str, value: Any) -> None:
-        """Say which value of its domain a missing cell counts as; `GAP` becomes a category of its own.
-
-        With None a missing cell counts as the middle of the bounds, the first category, or 0. It is a rule, no fact of
-        the data: what was read off the data stays marked.
-        """
-        column = self.columns[name]
-        if column.kind == "categorical" and value == GAP and GAP not in column.categories:
-            column = replace(column, categories=(*column.categories, GAP), levels=None)
-        self.columns[name] = replace(column, missing=value)
 
     def say_classes(self, classes: Sequence, *, proposed: bool = False) -> None:
         """Say which labels a record can have. Text that spells a number is one where the column has numbers."""
@@ -499,7 +439,7 @@ class Draft:
         self.columns = {name: columns.get(name) or replace(left_out, name=name) for name in self.columns}
         self.classes, self.n_lower = schema.classes, schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        of_file = {fact: mark for fact, mark in self.marks.items() if fact == "format"} | {"label": CONFIRMED}
+        of_file = {fact: mark for fact, mark in self.marks.items() if fact == "format"}
         self.marks = {fact: marks[fact] for fact in OF_SCHEMA if fact in marks} | of_file
 
 
@@ -513,10 +453,10 @@ def _number(label: Any) -> Any:
 # ---- advice: first an estimate, then what workers measure ------------------------------------------------------------
 
 ADVICE_EPSILONS = (0.1, 0.5, 2.0)
-# the runs of each method at each ε come in so many tasks of so many runs: a cancelled measurement ends with its task
-ADVICE_PARTS, ADVICE_DRAWS = 5, 4
+# runs of each method at each ε
+ADVICE_DRAWS = 20
 # two runs share the default classifier's grid, whose choice takes longer than all else
-GRIDS = 2
+GRIDS = ADVICE_DRAWS // 2
 
 
 def estimate(name: str, relation: str) -> dict[float, Advice]:
@@ -530,50 +470,15 @@ def signal(name: str) -> Signal:
     return signal_of(dataset(name))
 
 
-@kept(8)
-def _study(name: str, key: str, relation: str) -> Any:
-    return method(key).study_of(dataset(name), relation=relation)
+def advice_runs(name: str, key: str, relation: str, epsilon: float) -> np.ndarray:
+    """Return the accuracies and AUCs of the runs of a method, shape (2, draws)."""
+    study = method(key).study_of(dataset(name), relation=relation)
+    return study_measures(study, epsilon, ADVICE_DRAWS, np.random.default_rng(SEED), GRIDS)
 
 
-def advice_runs(name: str, key: str, relation: str, epsilon: float, part: int) -> np.ndarray:
-    """Return the accuracies and AUCs of some runs of a method, shape (2, draws)."""
-    rng = np.random.default_rng([SEED, part])
-    return study_measures(_study(name, key, relation), epsilon, ADVICE_DRAWS, rng, GRIDS)
-
-
-def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], fit: Signal) -> Advice:
+def measured(name: str, epsilon: float, runs: Mapping[str, np.ndarray], fit: Signal) -> Advice:
     """Return the advice of all runs at one ε."""
-    every = {key: np.concatenate(each, axis=-1) for key, each in parts.items()}
-    return advice_of(dataset(name), epsilon, every, fit, rng=np.random.default_rng(SEED))
-
-
-# ---- bounds that are paid for ----------------------------------------------------------------------------------------
-
-
-# runs of which each bound is shown
-DRAWS = 20
-
-
-def study_bounds(column: pd.Series, epsilon: float) -> list[PrivateBounds]:
-    """Return the bounds of study runs, each as a payment would release them. They depend on the exact records."""
-    rng = np.random.default_rng(SEED)
-    runs = [private_facts({"": column}, {}, epsilon, relation=Plan.relation, rng=rng)[""] for _ in range(DRAWS)]
-    return [run for run in runs if isinstance(run, PrivateBounds)]
-
-
-def pay_bounds(
-    records: Callable[[], pd.DataFrame], names: list[str], epsilon: float, budget: Budget, secure: bool
-) -> tuple[dict[str, PrivateBounds], dict[str, Any]]:
-    """Return bounds of columns, charged to a budget, and the charge as a release states it."""
-    table = records()
-    rng = None if secure else np.random.default_rng(SEED)
-    columns = {name: table[name] for name in names}
-    with noted() as noise:
-        bounds = private_facts(columns, {}, epsilon, relation=budget.relation, rng=rng, release=secure, budget=budget)
-    source = claim("private-facts").citation
-    charge = "facts", f"bounds of {', '.join(names)}", epsilon, budget.relation, ", ".join(noise), source
-    paid = {name: each for name, each in bounds.items() if isinstance(each, PrivateBounds)}
-    return paid, dict(zip(LEDGER_COLUMNS, charge, strict=True))
+    return advice_of(dataset(name), epsilon, runs, fit, rng=np.random.default_rng(SEED))
 
 
 # ---- shares of one ε -------------------------------------------------------------------------------------------------
@@ -596,17 +501,6 @@ def shares_of(weights: Mapping[str, Any]) -> dict[str, float]:
 
 # ---- a release -------------------------------------------------------------------------------------------------------
 
-# the files of a release that are offered one by one, in this order
-TITLES = {
-    "model.joblib": "Model (joblib)",
-    "model.json": "Model (JSON)",
-    "table.csv": "Synthetic table (CSV)",
-    "evaluation.json": "Evaluation (JSON)",
-    "ledger.json": "Ledger (JSON)",
-    "statement.html": "Privacy report (HTML)",
-    "schema.yaml": "Schema (YAML)",
-}
-
 
 class Planned(NamedTuple):
     """A plan, the charges that it will make, and what stands against it."""
@@ -618,16 +512,12 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A release that was made, with its files, each a title and its content by its name."""
+    """A release that was made, and the archive of its files."""
 
-    title: str
+    name: str
     seconds: float
     evaluation: pd.DataFrame | None
-    files: dict[str, tuple[str, bytes]]
-
-    @property
-    def size(self) -> int:
-        return sum(len(content) for _title, content in self.files.values())
+    content: bytes
 
     def __repr__(self) -> str:
         return "<a release of a session>"
@@ -647,21 +537,16 @@ def forecast(plan: Plan, draft: Draft) -> Forecast:
 def run(plan: Plan, draft: Draft, budget: Budget, secure: bool, number: int, who: str, stop: CancellationToken) -> Done:
     """Carry out a plan on a table, charged to the session's budget, and return its files; `Stopped` if it is cancelled.
 
-    What was paid for the draft's facts is part of its ledger. `who` says that the facts are public, and is named in the
-    statement alone. No disk is needed, so none can be full.
+    `who` says that the facts are public, and is named in the statement alone. No disk is needed, so none can be full.
     """
     begun = time.monotonic()
     table = draft.release_records(plan.schema)
     with stop.cancellable(), warnings.catch_warnings():
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)
-        released = plan.run(table, draft.label, secure=secure, budget=budget).after(draft.charges)
-    kind = "Release" if secure else "Simulation"
-    name, every = f"{kind.lower()}-{number}", io.BytesIO()
-    contents = dict(sorted(released.files(stated_by=who or None).items()))
+        released = plan.run(table, draft.label, secure=secure, budget=budget)
+    name, every = f"{'release' if secure else 'simulation'}-{number}", io.BytesIO()
     with zipfile.ZipFile(every, "w", zipfile.ZIP_DEFLATED) as file:
-        for each, content in contents.items():
+        for each, content in sorted(released.files(stated_by=who or None).items()):
             file.writestr(f"{name}/{each}", content)
-    files = {f"{name}.zip": ("All files (zip)", every.getvalue())}
-    files |= {f"{name}-{each}": (title, contents[each]) for each, title in TITLES.items() if each in contents}
-    return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)
+    return Done(name, time.monotonic() - begun, released.evaluation, every.getvalue())

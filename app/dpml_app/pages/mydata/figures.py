@@ -1,4 +1,4 @@
-"""The cards of My data: advice, bounds, and the bar that divides ε among the parts of a release."""
+"""The parts of My data: the form of public metadata, advice, and the weights of the parts of a release."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
@@ -11,12 +11,13 @@ import panel_material_ui as pmui
 from panel.models.markup import HTML
 
 from dpml.studies import Advice, advised
+from dpml.tables import TextFormat
+from dpml.tables.cells import NumberReader
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE, figure_pane, head, line, spoken
 from dpml_app.core.curves_card import FAR
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
-from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.pages.mydata import compute, text
 from dpml_app.settings import EPSILONS, Shared
@@ -24,10 +25,8 @@ from dpml_app.views.curve import curve_figure
 from dpml_app.views.frame import AXES
 from dpml_app.views.rendered import Table, ViewFigure
 
-TABLES, BAR_STYLE = script("pages/mydata/tables.css"), script("pages/mydata/budget_bar.css")
+TABLES = script("pages/mydata/tables.css")
 OFFERED = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
-# seconds that controls rest before their setting is computed
-REST = 0.3
 
 
 @dataclass
@@ -50,6 +49,140 @@ def button(label: str, pressed: Callable[[], Any], **options: Any) -> pmui.Butto
     made = pmui.Button(label=label, **{"variant": "outlined", **WIDE, **options})
     made.on_click(lambda _event: pressed())
     return made
+
+
+# ---- public metadata -------------------------------------------------------------------------------------------------
+
+KINDS = {"Number": "numeric", "Categories": "categorical", "0 or 1": "binary", "Left out": "ignored"}
+# the facts that a person types of a column of each kind
+TYPED = {"numeric": ("lower", "upper", "missing"), "categorical": ("categories", "missing"), "binary": ("missing",)}
+PLACEHOLDERS = {"numeric": "midpoint", "categorical": "first category", "binary": "0"}
+LONGEST_LIST = 40_000
+
+
+class FactsForm:
+    """The public metadata of one draft: fields of the whole table, fields of one column, and all entries as a table.
+
+    `changed`: called after each edit.
+    `use`: called when the table is to be used.
+    """
+
+    def __init__(self, draft: compute.Draft, changed: Callable[[], None], use: Callable[[], Any]):
+        self.draft, self._changed, self._filling = draft, changed, False
+        form = draft.reading.format or TextFormat()
+        self.decimal = form.decimal
+        self.numbers = NumberReader(form.decimal, form.thousands or ("." if form.decimal == "," else ","))
+        self.label = pmui.Select(label="Label column", options=list(draft.frame), value=draft.label, **WIDE)
+        self.which = pmui.Select(label="Column", options=list(draft.columns), **WIDE)
+        self.kind = pmui.Select(label="Kind", options=KINDS, **WIDE)
+        titles = {"classes": "Labels", "n_lower": "Records, at least", "lower": "Lower bound", "upper": "Upper bound"}
+        titles |= {"categories": "Categories", "missing": "Replace missing values by"}
+        self.typed = {
+            fact: pmui.TextInput(label=title, max_length=LONGEST_LIST, **WIDE) for fact, title in titles.items()
+        }
+        # whether the entries of the table, and of the column, that were read off the data are public
+        self.known = {of: pmui.Checkbox(**WIDE) for of in ("table", "column")}
+        self.about, self.every = pane(), pane("", (4, 12), TABLES)
+        self.next = button("Next column to check", self._next)
+        for fact, widget in {**self.typed, "label": self.label, "kind": self.kind}.items():
+            widget.param.watch(lambda event, fact=fact: self._say(fact, event.new), "value")
+        for of, box in self.known.items():
+            box.param.watch(lambda event, of=of: self._confirm(of, event.new), "value")
+        self.which.param.watch(lambda _event: self.show(), "value")
+        classes, records, *of_column = self.typed.values()
+        head = pane("<h2>Public metadata of this table</h2>", (8, 12, 0, 12), TABLES)
+        of_table = line(self.label, classes, records, least=220)
+        fields = line(self.which, self.kind, *of_column, least=220)
+        self.of_column = pn.Column(fields, self.about, self.known["column"], self.next, **WHOLE)
+        whole = button("Use this table", use, variant="contained")
+        self.whole = pn.Column(head, of_table, self.known["table"], self.of_column, self.every, whole, **WHOLE)
+        self.show()
+
+    def show(self) -> None:
+        """Show every entry as it is now."""
+        if self._filling:
+            return
+        draft, names = self.draft, list(self.draft.columns)
+        self._filling = True
+        self.label.value = draft.label
+        chosen = self.which.value if self.which.value in names else next(iter(names), None)
+        self.which.param.update(options=names, value=chosen)
+        typed = {fact: self._text(getattr(draft, fact)) for fact in ("classes", "n_lower")}
+        self.of_column.visible = chosen is not None
+        if chosen is not None:
+            column = draft.columns[chosen]
+            self.kind.value, self.about.object = column.kind, text.column_words(draft, chosen)
+            self.typed["missing"].placeholder = PLACEHOLDERS.get(column.kind, "")
+            values = {fact: getattr(column, fact) for fact in TYPED.get(column.kind, ())}
+            if column.missing is None and not draft.frame[chosen].isna().any():
+                values.pop("missing", None)
+            typed |= {fact: self._text(value) for fact, value in values.items()}
+        for fact, widget in self.typed.items():
+            widget.param.update(value=typed.get(fact, ""), visible=fact in typed)
+        for of, box in self.known.items():
+            entries = self._entries(of)
+            title = f"From a public source: {', '.join(text.FACT_TITLES[each.fact] for each in entries)}"
+            sure = all(each.confirmed for each in entries)
+            box.param.update(label=title, visible=bool(entries), value=sure)
+        self.every.object = text.facts(draft)
+        self.next.disabled = not self._open()
+        self._filling = False
+
+    def _entries(self, of: str) -> list[compute.Proposed]:
+        """Return the entries of the table, or of the column that is shown, that were read off the data."""
+        name = self.which.value if of == "column" else ""
+        return [each for each in self.draft.proposed if each.column == name]
+
+    def _open(self) -> list[str]:
+        """Return the other columns that lack a fact or a source, in their order from the one that is shown."""
+        names = list(self.draft.columns)
+        place = names.index(self.which.value) if names else 0
+        columns = ((name, self.draft.columns[name]) for name in names[place + 1 :] + names[:place])
+        return [name for name, column in columns if column.fault or column.marked(compute.DERIVED)]
+
+    def _next(self) -> None:
+        self.which.value = next(iter(self._open()), self.which.value)
+
+    def _say(self, fact: str, value: Any) -> None:
+        """Take what a person says of one fact."""
+        if self._filling:
+            return
+        draft, name = self.draft, self.which.value
+        if fact == "label":
+            draft.say_label(value)
+        elif fact == "classes":
+            draft.say_classes(text.listed(value))
+        elif fact == "n_lower":
+            typed = self._number(value)
+            draft.say_records(int(typed) if isinstance(typed, float) and typed.is_integer() else typed)
+        elif fact == "categories":
+            draft.say(name, categories=text.listed(value))
+        elif fact == "missing" and draft.columns[name].kind == "categorical":
+            known = {str(each): each for each in draft.columns[name].categories}
+            draft.say(name, missing=known.get(value, value) if value else None)
+        else:
+            draft.say(name, **{fact: value if fact == "kind" else self._number(value)})
+        self.show()
+        self._changed()
+
+    def _confirm(self, of: str, sure: bool) -> None:
+        if not self._filling:
+            for each in self._entries(of):
+                self.draft.confirm(each.column, each.fact, sure)
+            self.show()
+            self._changed()
+
+    def _text(self, value: Any) -> str:
+        """Return a fact as the file writes it."""
+        if value is None or isinstance(value, tuple):
+            return text.as_line(value or ())
+        return f"{value:.12g}".replace(".", self.decimal) if isinstance(value, (int, float)) else str(value)
+
+    def _number(self, typed: str) -> Any:
+        """Return the number that a text spells, None where it is empty, and the text itself where it spells none."""
+        typed = typed.strip()
+        read = self.numbers.read(typed)
+        return (typed or None) if read is None or read[1] else read[0]
 
 
 # ---- advice ----------------------------------------------------------------------------------------------------------
@@ -91,26 +224,13 @@ def advice_tables(advice: Mapping[float, Advice]) -> dict[str, Table]:
 
 
 class AdviceCard:
-    """What is said of a session's table, and drawn; it is made for the first table that is used."""
+    """What is said of a session's table, and drawn; its figure is made for the first table that is used."""
 
-    def __init__(self, pressed: Callable[[], None]) -> None:
+    def __init__(self) -> None:
         self.whole = pn.Column(visible=False, **WHOLE)
         self.text = pane("", (4, 14), TABLES)
         self.readout = HTML(text="", name="mydata-advice-readout")
         self.figure: ViewFigure | None = None
-        self.bar = bar()
-        look: dict[str, Any] = {"size": "small", "margin": (2, 14), "sizing_mode": None}
-        self.button = button("Cancel", pressed, disabled=True, styles=AWAY, **look)
-
-    def progress(self, done: int, total: int) -> None:
-        """Say how far the measurement is, and that it can be cancelled."""
-        self.bar.object = filled("Measuring", done, total)
-        self.button.param.update(label="Cancel", disabled=False, styles=SHOWN)
-
-    def rest(self, *, cancelled: bool) -> None:
-        """Show that nothing is measured any more; what was cancelled can be asked for again."""
-        self.bar.object = ""
-        self.button.param.update(label="Measure", disabled=not cancelled, styles=SHOWN if cancelled else AWAY)
 
     def tell(self, advice: Mapping[float, Advice]) -> None:
         """Say and draw what is known so far."""
@@ -126,62 +246,47 @@ class AdviceCard:
             # last: within one message a pane that is new has no document yet, and Panel (1.9.4) would have what changes
             # in it ask another host for its styles
             self.figure = figure
-            parts = [self.text, self.bar, self.button, figure_pane(figure.plot)]
             title = head("Advice", CAPTION, [figure.plot], self.readout)
-            self.whole.objects = [title, *parts, spoken(self.readout, aside=True)]
+            self.whole.objects = [title, self.text, figure_pane(figure.plot), spoken(self.readout, aside=True)]
 
     def clear(self) -> None:
         """Say nothing, and keep nothing of a table."""
         self.text.object = self.readout.text = ""
-        self.rest(cancelled=False)
         self.whole.visible = False
         if self.figure is not None:
             self.figure.clear()
 
 
-# ---- the budget bar --------------------------------------------------------------------------------------------------
+# ---- shares of one ε -------------------------------------------------------------------------------------------------
 
 # the label of a control that is switched off is read all the same
 READ = {"& .MuiFormLabel-root.Mui-disabled": {"color": "text.secondary"}}
 
 
-class BudgetBar:
-    """The shares of one ε as a bar, and under it a slider for the weight of each part.
+class ShareSliders:
+    """A slider for the weight of each part of a release, in proportion to which the parts share ε.
 
     `changed`: called after each change of the shares.
     """
 
-    def __init__(self, epsilon: float, changed: Callable[[], None]):
-        self.epsilon, self.changed, self.touched = epsilon, changed, False
-        self.picture = pane("", (6, 12), BAR_STYLE)
+    def __init__(self, changed: Callable[[], None]):
         look: dict[str, Any] = {"start": 0.0, "end": compute.MOST_WEIGHT, "step": 1.0, "show_value": False, "sx": READ}
         self.sliders: dict[str, Any] = {
-            part: pmui.FloatSlider(label=title, value=compute.START[part], bar_color=text.COLOURS[part], **look, **WIDE)
-            for part, title in text.PART_TITLES.items()
+            part: pmui.FloatSlider(label=f"{part.capitalize()}, share of ε", value=weight, **look, **WIDE)
+            for part, weight in compute.START.items()
         }
         for slider in self.sliders.values():
             answer_soon(slider)
-            slider.param.watch(self._move, "value")
-        self.whole = pn.Column(self.picture, line(*self.sliders.values(), least=360), **WHOLE)
-        self.show()
+            slider.param.watch(lambda _event: changed(), "value")
+        self.whole = line(*self.sliders.values(), least=360)
 
     @property
     def shares(self) -> dict[str, float]:
         """The share of each part."""
         return compute.shares_of({part: slider.value for part, slider in self.sliders.items()})
 
-    def begin(self, *, selection: bool) -> None:
-        """Begin anew; a table whose columns cannot be selected has no share for that."""
-        for part, slider in self.sliders.items():
-            unused = part == "selection" and not selection
-            slider.param.update(value=0.0 if unused else compute.START[part], disabled=unused)
-        self.touched = False
-
-    def _move(self, _event: Any) -> None:
-        self.touched = True
-        self.show()
-        self.changed()
-
-    def show(self) -> None:
-        """Draw the bar."""
-        self.picture.object = text.budget_bar(self.epsilon, self.shares)
+    def offer(self, *, selection: bool) -> None:
+        """Offer the selection of columns, or none where the columns of a table cannot be selected."""
+        slider = self.sliders["selection"]
+        if slider.disabled is selection:
+            slider.param.update(disabled=not selection, value=compute.START["selection"] if selection else 0.0)

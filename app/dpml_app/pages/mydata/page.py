@@ -10,12 +10,11 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
-from weakref import WeakValueDictionary
 
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.models import ColumnDataSource
+from bokeh.models import ColumnDataSource, CustomJS
 from panel.custom import JSComponent
 
 from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge, TableUnreadable
@@ -23,9 +22,8 @@ from dpml.schema import Schema
 from dpml.studies import advised
 from dpml.tables import Limits, examine_table
 from dpml.tables.reading import Question
-from dpml.tables.text_format import DELIMITERS, SPACE
 from dpml_app import uploaded_table
-from dpml_app.core.card import BOX_STYLE, WHOLE, Card, line
+from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
@@ -33,19 +31,17 @@ from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import FORMULAS, LONG, Pool, Task
 from dpml_app.pages.mydata import compute, text
 from dpml_app.pages.mydata.compute import Answers, CancellationToken, Draft, Stopped, key_of
-from dpml_app.pages.mydata.figures import TABLES, AdviceCard, Context, button, pane
-from dpml_app.pages.mydata.release import PaidBounds, Release
+from dpml_app.pages.mydata.figures import TABLES, AdviceCard, Context, FactsForm, button, pane
+from dpml_app.pages.mydata.release import Release
 from dpml_app.serving import log
 from dpml_app.serving.clients import current_client
-from dpml_app.serving.limits import UPLOADS, ServerFull, most
+from dpml_app.serving.limits import ServerFull
 from dpml_app.settings import Shared
 
 MOST_SCHEMA = 1_000_000
 # Parquet needs the extra `large`
 PARQUET = find_spec("pyarrow") is not None
 LONGEST_NAME = 100
-# one file of each client is read at a time, so that no client waits for all files of another
-TURNS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 # reads the file again: what is stated of its format, the kinds of columns, and the answers
 Read = Callable[[dict[str, Any], dict[str, str], Answers | None], None]
 
@@ -124,57 +120,12 @@ class Upload(JSComponent):
         self._send_msg({"serial": serial, "go_on": False})
 
 
-class FileFormat:
-    """How a draft's file was read, in words, and what a person may say of it instead."""
-
-    SIGNS: ClassVar[dict[str, dict[str, str]]] = {
-        "decimal": {"Point: 1.5": ".", "Comma: 1,5": ","},
-        "thousands": {"None": "", "Comma": ",", "Point": ".", "Apostrophe": "'", "Space": " "},
-        "delimiter": dict(zip(("Comma", "Semicolon", "Tab", "Bar", "Spaces"), (*DELIMITERS, SPACE), strict=True)),
-    }
-
-    def __init__(self, draft: Draft, read: Read):
-        self.draft, self.read = draft, read
-        form = draft.reading.format
-        self.words = pane(text.reading_words(draft))
-        self.choices: dict[str, Any] = {}
-        look: dict[str, Any]
-        dates = {each.name: each.formats[0] for each in draft.reading.columns if len(each.formats) == 1}
-        if form is not None:
-            for name, options in self.SIGNS.items():
-                title = f"{name.capitalize()}{'' if name == 'delimiter' else ' separator'}"
-                value = getattr(form, name)
-                value = " " if value in ("\u00a0", "\u202f") else value
-                self.choices[name] = pmui.Select(label=title, options=options, value=value, **WIDE)
-            codecs = "A Python codec, for example utf-8, cp1252 or shift_jis."
-            codes = "Codes for missing values, separated by commas. They replace the default codes in every column."
-            stated = ", ".join(form.missing) if isinstance(form.missing, tuple) else ""
-            typed = ("encoding", form.encoding, "", codecs), ("missing values", stated, "NA, -999", codes)
-            for title, value, example, about in typed:
-                look = {"value": value, "placeholder": example, "description": about, **WIDE}
-                self.choices[title.split()[0]] = pmui.TextInput(label=title.capitalize(), **look)
-            for name, widget in self.choices.items():
-                widget.param.watch(lambda event, name=name: self._say(name, event.new), "value")
-        self.parts = button(
-            "Split dates into year, month and weekday",
-            lambda: read(draft.stated, {**draft.kinds, **dates}, None),
-            visible=bool(dates),
-        )
-        look = {"variant": "text", "margin": (-8, 4, 0, 4), "sizing_mode": None, "visible": bool(self.choices)}
-        change = button("Change the format", self._open, **look)
-        self.form = pn.Column(line(*self.choices.values(), least=180), visible=False, **WHOLE)
-        self.whole = pn.Column(self.words, self.parts, change, self.form, **WHOLE)
-
-    def _open(self) -> None:
-        self.form.visible = not self.form.visible
-
-    def _say(self, name: str, value: Any) -> None:
-        if name == "missing":
-            value = tuple(code.strip() for code in value.split(",") if code.strip())
-        elif name == "encoding":
-            value = value.strip()
-        stated = {**self.draft.stated, name: value}
-        self.read({option: value for option, value in stated.items() if value != ()}, self.draft.kinds, None)
+def file_reading(draft: Draft, read: Read) -> pn.Column:
+    """Return how a draft's file was read, in words, and a button that splits its dates."""
+    dates = {each.name: each.formats[0] for each in draft.reading.columns if len(each.formats) == 1}
+    title = "Split dates into year, month and weekday"
+    split = button(title, lambda: read(draft.stated, {**draft.kinds, **dates}, None), visible=bool(dates))
+    return pn.Column(pane(text.reading_words(draft)), split, **WHOLE)
 
 
 class Questions:
@@ -204,56 +155,6 @@ class Questions:
         self.whole = pn.Column(head, *boxes, self.confirm, visible=bool(self.choices), **WHOLE)
 
 
-class FactsTable(JSComponent):
-    """The table of facts of one draft: a row for each column of the uploaded table, with cells to type in.
-
-    Plain controls of the browser, one message for an edit and the row for an answer. Two hundred columns are some
-    thousand controls: as widgets each would be a model of its own in the server. Tabulator has one editor a cell, not
-    several, and its script would be loaded with the first page.
-
-    `changed`: called after each edit.
-    `use`: called when the table is to be used; returns whether its facts are whole.
-    """
-
-    _esm = _module("facts_table.js")
-    _stylesheets: ClassVar = [script("pages/mydata/facts_table.css")]
-
-    def __init__(self, draft: Draft, changed: Callable[[], None], use: Callable[[], bool], **params: Any):
-        super().__init__(**params)
-        self.draft, self.rows = draft, text.Rows(draft)
-        self._on_edit, self._on_use = changed, use
-
-    def show_all(self) -> None:
-        """Show every row anew."""
-        self._send_msg({"rows": self.rows.every(), "all": True})
-
-    def _handle_msg(self, data: Any) -> None:
-        """Take an edit; what comes from a browser is not trusted."""
-        if not isinstance(data, dict):
-            return
-        if data.get("ask"):
-            self.show_all()
-        elif data.get("use"):
-            if not self._on_use():
-                self._send_msg({"rows": [], "wanted": True})
-        else:
-            self._say(data)
-
-    def _say(self, message: dict[str, Any]) -> None:
-        label = self.draft.label
-        self.rows.say(message)
-        name, fact = message.get("column"), message.get("fact")
-        if self.draft.label != label:
-            self.show_all()
-        elif name in self.draft.columns:
-            self._send_msg({"rows": [self.rows.of(str(name))]})
-        elif fact in (text.LABEL, "classes"):
-            self._send_msg({"rows": [self.rows.of(label)]})
-        elif fact in self.draft.marks or fact == "n_lower":
-            self._send_msg({"rows": [self.rows.of_table(str(fact))]})
-        self._on_edit()
-
-
 class MyDataSettings(Shared):
     """No setting: nothing of a session's table may be in a link."""
 
@@ -274,9 +175,7 @@ class MyDataPage(BasePage):
         super().__init__(settings, pool)
         self.context = Context(settings, self._spawn, self._hold)
         self._draft_room = uploaded_table.UploadRoom()
-        self.uploads = 0
-        self.facts: FactsTable | None = None
-        self.file_format: FileFormat | None = None
+        self.facts: FactsForm | None = None
         self.questions: Questions | None = None
         allowed = uploaded_table.most_bytes()
         # a cell takes two bytes of a file at least
@@ -298,9 +197,7 @@ class MyDataPage(BasePage):
         self.bar = bar()
         self.cancel = button("Cancel", lambda: self._stop.set(), visible=False)
         self._stop = CancellationToken()
-        self.advice = AdviceCard(self._on_advice)
-        # what is measured for the advice, while it is
-        self._measuring: list[Future] | None = None
+        self.advice = AdviceCard()
         self.status = pane("", (5, 10), BOX_STYLE, TABLES)
         titles = {"explore": "Open Privacy cost", "train": "Open Classifiers"}
         opens = [
@@ -309,11 +206,8 @@ class MyDataPage(BasePage):
         ]
         self.to_pages = pn.Column(*opens, **WHOLE)
         self.release = Release(self.context, self._show)
-        self.paid = PaidBounds(self.context, self.release, self._on_paid)
-        self.to_release = button(f"Plan a {self.release.noun}", self.release.enter)
-        # on a page of another colour its own is read
-        paper = {"backgroundColor": "background.paper"}
-        self.from_release = button("Back to the table", self.release.leave, sx=paper)
+        self.to_release = button(f"Plan a {self.release.noun}", partial(self._take_step, self.release.enter))
+        self.from_release = button("Back to the table", partial(self._take_step, self.release.leave))
         self.steps = pn.Column(**WHOLE)
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
         self.uploading = pn.Column(self.upload, **WHOLE)
@@ -324,11 +218,14 @@ class MyDataPage(BasePage):
         # how often the page has answered, and whether it still works, for tests and the browser
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name="mydata-state")
         self.working = ColumnDataSource({"running": [False]}, name="mydata-work")
+        # how many steps a person has taken: what is shown then begins at the top, wherever the button was
+        self.step = ColumnDataSource({"taken": [0]}, name="mydata-step")
+        self.step.js_on_change("data", CustomJS(code="document.querySelector('main').scrollTop = 0"))
         self._reading = 0
         # a file that came before the page was ready
         self._early: tuple[str, bytes] | None = None
         # a model is in the document once another one refers to it
-        self.alerts.tags = [*self.alerts.tags, self.state, self.working, self.release.mode]
+        self.alerts.tags = [*self.alerts.tags, self.state, self.working, self.step]
         self.regions["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
         self._show()
 
@@ -356,12 +253,6 @@ class MyDataPage(BasePage):
             self._early = name, content
             return
         self.clear("file")
-        allowed = most(UPLOADS)
-        if self.uploads >= allowed:
-            cause = f"this session has uploaded {self.uploads:,} files, the limit is {allowed:g}"
-            self._fault(TableTooLarge(name, cause))
-            return
-        self.uploads += 1
         self._reading += 1
         log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
@@ -398,14 +289,13 @@ class MyDataPage(BasePage):
             client = current_client()
             room.take(len(content))
             await asyncio.to_thread(compute.check_lines, name, content, self.limits)
-            async with TURNS.setdefault(client, asyncio.Lock()):
-                stop.check()
-                reading = asyncio.wrap_future(LONG.call(read, owner=client))
-                while not reading.done():
-                    await asyncio.wait({reading}, timeout=0.25)
-                    if not reading.done():
-                        show_progress()
-                draft = reading.result()
+            # one file of each client is read at a time, so that no client waits for all files of another
+            reading = asyncio.wrap_future(LONG.call(read, owner=client))
+            while not reading.done():
+                await asyncio.wait({reading}, timeout=0.25)
+                if not reading.done():
+                    show_progress()
+            draft = reading.result()
             room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
             with self._hold():
@@ -421,11 +311,10 @@ class MyDataPage(BasePage):
             with self._hold():
                 self.drop()
                 self.context.draft, self._draft_room, room = draft, room, self._draft_room
-                self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
-                self.file_format = FileFormat(draft, self._read_again)
+                self.facts = FactsForm(draft, self._on_edit, partial(self._take_step, self._on_use))
                 self.questions = Questions(draft, self._read_again)
-                before = [self.file_format.whole, self.questions.whole]
-                self.steps.objects = [*before, self.facts, self.paid.whole]
+                before = [file_reading(draft, self._read_again), self.questions.whole]
+                self.steps.objects = [*before, self.facts.whole]
         finally:
             room.free()
             with self._hold():
@@ -452,7 +341,7 @@ class MyDataPage(BasePage):
                 return
             with self._hold():
                 draft.take(schema)
-                self.facts.show_all()
+                self.facts.show()
         except (UnicodeDecodeError, DpmlError) as error:
             with self._hold():
                 cause = f": {error}" if isinstance(error, DpmlError) else " must be UTF-8 text"
@@ -473,11 +362,6 @@ class MyDataPage(BasePage):
             self._check()
         self._show()
 
-    def _on_paid(self) -> None:
-        if self.facts is not None:
-            self.facts.show_all()
-        self._on_edit()
-
     def _check(self) -> bool:
         """Say what is wrong with the facts; return whether nothing is."""
         try:
@@ -488,6 +372,12 @@ class MyDataPage(BasePage):
             return False
         self.clear("schema")
         return self.draft is not None
+
+    def _take_step(self, step: Callable[[], Any]) -> None:
+        """Do what a button begins, and show the top of the page."""
+        step()
+        with self._hold():
+            self.step.data = {"taken": [self.step.data["taken"][0] + 1]}
 
     def _on_use(self) -> bool:
         whole = self._check()
@@ -520,69 +410,41 @@ class MyDataPage(BasePage):
 
     async def _advise(self, name: str) -> None:
         """Say what is best at each ε: first by an estimate, then as workers measure it, while the table is here."""
-        relation, by_epsilon = self.settings.relation, dict[float, Any]()
-        self._measuring = futures = list[Future]()
-        parts_of_each = range(compute.ADVICE_PARTS)
-        done, total = 0, 1 + len(compute.ADVICE_EPSILONS) * len(advised()) * len(parts_of_each)
+        relation, found = self.settings.relation, dict[float, Any]()
 
         def tell() -> None:
             with self._hold():
-                self.advice.progress(done, total)
-                self.advice.tell(by_epsilon)
+                self.advice.tell(found)
                 self.advice.whole.visible = not self.release.on
 
         async def result(future: Future) -> Any:
-            nonlocal done
             value = await asyncio.wrap_future(future)
-            if self._measuring is not futures or self._doc is None:
-                raise asyncio.CancelledError  # by the person, or the session has ended
-            done += 1
-            with self._hold():
-                self.advice.progress(done, total)
+            table = self.settings.uploaded.table
+            if table is None or table.name != name or self._doc is None:
+                raise asyncio.CancelledError
             return value
 
         def asked(function: Callable, *arguments: Any) -> Future:
-            futures.append(self.pool.submit(Task(function, arguments)))
-            return futures[-1]
+            return self.pool.submit(Task(function, (name, *arguments)))
 
         try:
             tell()
-            by_epsilon |= await result(FORMULAS.call(compute.estimate, name, relation))
+            found |= await result(FORMULAS.call(compute.estimate, name, relation))
             tell()
-            fit = await result(asked(compute.signal, name))
+            fit = await result(asked(compute.signal))
             for epsilon in compute.ADVICE_EPSILONS:
-                waiting = {
-                    key: [asked(compute.advice_runs, name, key, relation, epsilon, part) for part in parts_of_each]
-                    for key in advised()
-                }
-                parts = {key: [await result(future) for future in each] for key, each in waiting.items()}
-                by_epsilon[epsilon] = compute.measured(name, epsilon, parts, fit)
+                waiting = {key: asked(compute.advice_runs, key, relation, epsilon) for key in advised()}
+                runs = {key: await result(future) for key, future in waiting.items()}
+                found[epsilon] = compute.measured(name, epsilon, runs, fit)
                 tell()
-            self._end_advice(cancelled=False)
-        except asyncio.CancelledError:  # the table went meanwhile, or the person has cancelled
+        except asyncio.CancelledError:  # the table went meanwhile
             return
         except Exception as error:
             with self._hold():
                 self._failed("Advice", error)
-            self._end_advice(cancelled=True)
-
-    def _end_advice(self, *, cancelled: bool) -> None:
-        self._measuring = None
-        with self._hold():
-            self.advice.rest(cancelled=cancelled)
-
-    def _on_advice(self) -> None:
-        """Cancel the measurement, or ask for it again: what was measured is kept."""
-        table = self.settings.uploaded.table
-        if self._measuring is not None:
-            for future in self._measuring:
-                future.cancel()
-            self._end_advice(cancelled=True)
-        elif table is not None:
-            self._spawn(self._advise(table.name))
 
     def _forget(self) -> None:
-        self.context.draft = self.facts = self.file_format = self.questions = None
+        self.context.draft = self.facts = self.questions = None
         self._draft_room.free()
 
     def drop(self) -> None:
@@ -605,12 +467,11 @@ class MyDataPage(BasePage):
             held, on = self.settings.uploaded.table is not None, self.release.on
             self.status.object = text.status(self.draft, held, on, secure=self.release.secure)
             self.to_pages.visible = held and not on
-            self.to_release.visible = not on and (held or bool(self.release.done))
+            self.to_release.visible = not on and (held or self.release.done is not None)
             self.from_release.visible = on
             self.steps.visible = self.uploading.visible = not on
             self.advice.whole.visible = bool(self.advice.text.object) and not on
             self.remove.disabled = self.draft is None
-            self.paid.refresh()
             self.schema_file.object = text.saved(self._schema_text())
             self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}
             self.working.data = {"running": [bool(self._reading) or self.release.running]}

@@ -6,7 +6,6 @@ each of them.
 
 import asyncio
 import io
-import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from html import escape
@@ -16,30 +15,20 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.models import ColumnDataSource, CustomJS
 
 from dpml.budget import Budget
 from dpml.release import Plan
-from dpml.release.folder import DEMONSTRATION, RELEASE
-from dpml_app.core.card import WHOLE, line
+from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
-from dpml_app.drawing.figure import script
 from dpml_app.drawing.progress import AWAY, SHOWN, bar
 from dpml_app.jobs import FORMULAS, LONG
 from dpml_app.pages.mydata import compute, text
-from dpml_app.pages.mydata.figures import OFFERED, READ, REST, TABLES, BudgetBar, Context, button, pane
+from dpml_app.pages.mydata.figures import OFFERED, READ, TABLES, Context, ShareSliders, button, pane
 from dpml_app.serving import log
 
-MODES = {
-    "": "",
-    "releasing": "Release: charges the privacy budget. You may publish the files.",
-    "demonstrating": "Simulation: do not publish its results.",
-}
 # a slider that is dragged is planned for once it rests
 PLAN_REST = 0.15
-# of a session, so that its memory has an end
 LONGEST_NAME = 100
-MOST_KEPT, MOST_BYTES = 10, 100_000_000
 
 
 def has_noise() -> bool:
@@ -72,15 +61,13 @@ class Release:
         self._stop = compute.CancellationToken()
         self._task: Future | None = None
         self.budget: Budget | None = None
-        self.done: list[compute.Done] = []
-        # the files that are offered, by name
-        self.contents: dict[str, bytes] = {}
-        self.mode = ColumnDataSource({"mode": [""], "says": [""]}, name="mydata-mode")
-        self.mode.js_on_change("data", CustomJS(code=script("pages/mydata/mode.js")))
+        # the last release, whose files are offered, and the number of releases
+        self.done: compute.Done | None = None
+        self.count = 0
         look: dict[str, Any] = {"options": OFFERED, "sx": READ, **WIDE}
         self.total = pmui.DiscreteSlider(label="Privacy budget of this session (ε)", value=1.0, **look)
         self.epsilon = pmui.DiscreteSlider(label="ε of this release", value=0.5, **look)
-        self.shares = BudgetBar(0.5, self.refresh)
+        self.shares = ShareSliders(self.refresh)
         places = [pane("", (4, 12), TABLES) for _ in range(7)]
         self.spent, self.plan, self.facts, self.problems, self.forecast, self.said, self.ledger = places
         self.sure = pmui.Checkbox(label="This metadata is public", **WIDE)
@@ -88,65 +75,42 @@ class Release:
         self.button = button(self.verb, self.start, variant="contained", disabled=True)
         self.bar = bar()
         self.cancel = button("Cancel", self.stop, disabled=True, styles=AWAY, width=120, sizing_mode=None)
-        self.which = pmui.Select(label="Files", options=[], visible=False, **WIDE)
-        self.files = pn.Row(styles={"flex-wrap": "wrap"}, **WHOLE)
-        self.again = button(f"Plan another {self.noun}", lambda: self._show_part(plan=True))
+        self.files = pn.Row(**WHOLE)
         for widget in (self.total, self.epsilon):
-            widget.param.watch(lambda _event: self._on_epsilon(), "value")
+            widget.param.watch(lambda _event: self.refresh(), "value")
         self.sure.param.watch(lambda _event: self._tell(), "value")
-        self.which.param.watch(lambda _event: self._show_done(), "value")
         # its room is its own from the start: the second click of two must not meet it where the first met the other
         buttons = pn.Row(self.button, self.cancel, **WHOLE)
-        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.forecast, self.facts, self.sure, self.who]
-        self.before = pn.Column(*parts, self.problems, buttons, self.bar, **WHOLE)
-        self.after = pn.Column(self.which, self.files, self.ledger, self.again, visible=False, **WHOLE)
-        head = pane(f"<h2>{self.verb}</h2>", (4, 12), TABLES)
-        self.whole = pn.Column(head, self.spent, self.said, self.before, self.after, visible=False, **WHOLE)
+        about = "A release charges the privacy budget. You may publish its files."
+        about = about if self.secure else "Do not publish the results of a simulation."
+        head = pane(f"<h2>{self.verb}</h2><p>{about}</p>", (4, 12), TABLES)
+        parts = [self.spent, self.total, self.epsilon, self.shares.whole, self.plan, self.forecast, self.facts]
+        parts += [self.sure, self.who, self.problems, buttons, self.bar, self.said, self.files, self.ledger]
+        self.whole = pn.Column(head, *parts, visible=False, **WHOLE)
 
     # ---- the mode ----------------------------------------------------------------------------------------------------
 
     def enter(self) -> None:
         """Begin: from now on what is done here is charged."""
         draft = self.context.draft
-        if draft is not None and not self.done and not self.shares.touched:
-            self.shares.begin(selection=all(column.kind == "binary" for column in draft.columns.values()))
+        if draft is not None:
+            self.shares.offer(selection=all(column.kind == "binary" for column in draft.columns.values()))
         self.on, self.sure.value, self.said.object = True, False, ""
-        self._show_part(plan=not self.done)
-        self._show_mode()
-
-    def _show_part(self, *, plan: bool) -> None:
-        """Show what could be released, or the files of what was."""
-        self.before.visible, self.after.visible = plan, not plan
-        if plan:
-            self.said.object = ""
+        self.whole.visible = True
+        self.refresh()
+        self.changed()
 
     def leave(self) -> None:
         """End the mode; what was spent stays spent, and the files stay until the session ends."""
-        self.on = False
-        self._show_mode()
-
-    def _show_mode(self) -> None:
-        mode = "" if not self.on else "releasing" if self.secure else "demonstrating"
-        with self.context.hold():
-            self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
-        self.whole.visible = self.on
-        if self.on:
-            self.refresh()
+        self.on = self.whole.visible = False
         self.changed()
 
     def end(self) -> None:
         """Let all of it go with the session, without a word to a browser that may be gone."""
         self.stop()
-        self.on, self.ended, self.budget = False, True, None
-        self.done.clear()
-        self.contents = {}
+        self.on, self.ended, self.budget, self.done = False, True, None, None
 
     # ---- what would be released --------------------------------------------------------------------------------------
-
-    def _on_epsilon(self) -> None:
-        self.shares.epsilon = float(self.epsilon.value)
-        self.shares.show()
-        self.refresh()
 
     def refresh(self) -> None:
         """Ask anew for the plan; until it is there, and while anything is in the way, the button does nothing."""
@@ -193,7 +157,7 @@ class Release:
         draft, ready = self.context.draft, self._ready
         spent = 0.0 if self.budget is None else self.budget.spent
         total = float(self.total.value) if self.budget is None else self.budget.epsilon
-        self.spent.object = text.spent(total, spent, len(self.done), self.noun)
+        self.spent.object = text.spent(total, spent, self.count, self.noun)
         self.button.disabled = True
         if draft is None:
             self.plan.object = self.facts.object = ""
@@ -206,7 +170,7 @@ class Release:
         # what was read off the data is said with what to do about it, below
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
         sentences = list(dict.fromkeys([*map(text.against, known), *self._problems(draft)]))
-        self.facts.object = text.facts(draft)
+        self.facts.object = f"<p>The release publishes this metadata unchanged:</p>{text.facts(draft)}"
         is_known = ready is not None and not self.forecasting
         self.problems.object = ("" if self.secure else text.NO_NOISE) + text.problems(sentences, known=is_known)
         self.button.disabled = bool(sentences) or not is_known or ready is None or ready.plan is None or self.running
@@ -225,8 +189,6 @@ class Release:
             problems.append((entries, "Go back to the table and state the source of each."))
         if not self.sure.value:
             problems.append(("", "Read the metadata, then tick the box."))
-        if len(self.done) >= MOST_KEPT or sum(release.size for release in self.done) > MOST_BYTES:
-            problems.append(("This session cannot store more releases.", "Save its files, then reload the page."))
         return problems
 
     @property
@@ -247,18 +209,13 @@ class Release:
             self.refresh()
             return
         self.running, self.button.disabled = True, True
-        budget = self.account(ready.plan.relation)
+        self.total.disabled = True  # a total that can be raised is none
+        budget = self.budget = self.budget or Budget(float(self.total.value), relation=ready.plan.relation)
         self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
         self._stop, self._task = compute.CancellationToken(), None
         self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
         self.context.spawn(self._run(draft, ready.plan, budget, self._stop))
         self.changed()
-
-    def account(self, relation: str) -> Budget:
-        """Return the session's budget, made at its first use."""
-        self.total.disabled = True  # a total that can be raised is none
-        self.budget = self.budget or Budget(float(self.total.value), relation=relation)
-        return self.budget
 
     def stop(self) -> None:
         """Cancel what runs: at once if it has not begun, at its next draw otherwise. What is charged stays charged."""
@@ -270,16 +227,16 @@ class Release:
                 self.cancel.param.update(disabled=True, label="Stopping…")
 
     async def _run(self, draft: compute.Draft, plan: Plan, budget: Budget, stop: compute.CancellationToken) -> None:
-        sentence, done, before = "", False, budget.spent
+        sentence, before = "", budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
-            arguments = plan, draft, budget, self.secure, len(self.done) + 1, who, stop
+            arguments = plan, draft, budget, self.secure, self.count + 1, who, stop
             self._task = LONG.call(compute.run, *arguments, owner="releases")
             release = await asyncio.wrap_future(self._task)
             stop.check()
-            sentence, done = f"<p>Done in {release.seconds:.1f} s. Check the files before you publish them.</p>", True
+            sentence = f"<p>Done in {release.seconds:.1f} s. Check the files before you publish them.</p>"
             if not self.ended:
-                self.done.append(release)
+                self.done, self.count = release, self.count + 1
         except (compute.Stopped, asyncio.CancelledError):
             sentence = f"<p>Cancelled. {text.undelivered(budget.spent - before)}</p>"
         except Exception as error:
@@ -288,136 +245,29 @@ class Release:
             self.running, self._task = False, None
             if not self.ended:
                 with self.context.hold():
-                    self._rest(sentence, done=done, spent=budget.spent > before)
+                    self._rest(sentence)
 
-    def _rest(self, sentence: str, *, done: bool, spent: bool) -> None:
-        """Show what has come of it; where nothing has but a charge, the ledger that has it."""
+    def _rest(self, sentence: str) -> None:
+        """Show what has come of it: the files of the last release, and the ledger of the session."""
         self.bar.object, self.said.object, self.sure.value = "", sentence, False
         self.cancel.param.update(styles=AWAY, disabled=True)
         if self.budget is not None and not self.budget.spent:
             self.budget, self.total.disabled = None, False
-        titles = [release.title for release in self.done]
-        self.which.param.update(options=titles, visible=len(titles) > (1 if done else 0))
-        self.which.value = titles[-1] if titles else None
-        self._show_done()
-        if done or spent:
-            self._show_part(plan=False)
+        if self.budget is not None:
+            measures = None if self.done is None else self.done.evaluation
+            self.ledger.object = text.evaluation(measures) + text.ledger(self.budget.ledger)
+        self.files.objects = [] if self.done is None else [self._save_button(self.done)]
         self.refresh()
         self.changed()
 
-    def _show_done(self) -> None:
-        """Show what was spent, and the release that is chosen."""
-        if self.budget is None:
-            return
-        release = next((one for one in self.done if one.title == self.which.value), None)
-        measured = "" if release is None or release.evaluation is None else text.evaluation(release.evaluation)
-        self.ledger.object = measured + text.ledger(self.budget.ledger)
-        session = {"status": RELEASE if self.secure else DEMONSTRATION, **json.loads(self.budget.to_json())}
-        whole = json.dumps(session, ensure_ascii=False, indent=2).encode()
-        files = {
-            **(release.files if release else {}),
-            f"{self.noun}-session-ledger.json": ("Session ledger (JSON)", whole),
-        }
-        self.contents = {name: content for name, (_title, content) in files.items()}
-        self.files.objects = [
-            self._save_button(name, title, "outlined" if place else "contained")
-            for place, (name, (title, _content)) in enumerate(files.items())
-        ]
-
-    def _save_button(self, name: str, title: str, variant: Any) -> pmui.FileDownload:
-        """Return a button that saves a file: its content comes when it is asked for."""
+    def _save_button(self, done: compute.Done) -> pmui.FileDownload:
+        """Return a button that saves the files of a release: their content comes when it is asked for."""
 
         def content() -> io.BytesIO:
             made.data = None  # panel-material-ui (0.16) saves a file again only if its data change
-            return io.BytesIO(self.contents[name])
+            return io.BytesIO(done.content)
 
-        made = pmui.FileDownload(callback=content, filename=name, label=title, auto=True, margin=(4, 0, 4, 12))
-        made.variant = variant  # Panel (1.9.4) warns of it in the constructor
+        label = f"Save all files of {done.name} (zip)"
+        made = pmui.FileDownload(callback=content, filename=f"{done.name}.zip", label=label, auto=True, margin=(4, 12))
+        made.variant = "contained"  # Panel (1.9.4) warns of it in the constructor
         return made
-
-
-class PaidBounds:
-    """The columns without public bounds, an ε, what it would find, and a button that pays it.
-
-    `release`: has the session's budget.
-    `changed`: called when facts were paid for.
-    """
-
-    def __init__(self, context: Context, release: Release, changed: Callable[[], None]):
-        self.context, self.release, self.changed = context, release, changed
-        self.running, self._asked = False, 0
-        # the draft, the columns and the ε of which study runs are shown
-        self._last: tuple[Any, ...] = ()
-        self.which = pmui.Select(label="Columns", options=[], **WIDE)
-        self.epsilon = pmui.DiscreteSlider(label="ε for these bounds", options=OFFERED, value=0.1, **WIDE)
-        self.button = button("Release bounds", self.start)
-        self.about, self.text, self.said = (pane("", (4, 12), TABLES, "p { margin: 4px 0; }") for _ in range(3))
-        controls = line(self.which, self.epsilon, least=220)
-        self.inside = pn.Column(self.about, controls, self.text, self.button, visible=False, **WHOLE)
-        self.whole = pn.Column(self.inside, self.said, **WHOLE)
-        for widget in (self.which, self.epsilon):
-            widget.param.watch(lambda _event: self.refresh(), "value")
-
-    def refresh(self) -> None:
-        """Offer the numbers without public bounds, and what the ε would find."""
-        draft = self.context.draft
-        names = [] if draft is None else draft.without_bounds()
-        offered: dict[str, Any] = {f"all {len(names)} columns without public bounds": tuple(names)}
-        offered = (offered if len(names) > 1 else {}) | {name: (name,) for name in names}
-        if self.which.options != offered:
-            chosen = self.which.value if self.which.value in offered.values() else next(iter(offered.values()), None)
-            self.which.param.update(options=offered, value=chosen)
-        epsilon, left = float(self.epsilon.value), self.release.left
-        enough = epsilon <= left * (1 + 1e-12)
-        label = f"{self.release.verb} bounds: ε = {epsilon:g} of the {left:.3g} left"
-        label = label if enough else f"Only ε = {left:.3g} is left"
-        self.button.param.update(label=label, disabled=self.running or not enough or not names)
-        self.inside.visible = bool(names)
-        self.about.object = "" if draft is None else text.bounds_offer(draft, list(self.which.value or ()))
-        if draft is None:
-            self.said.object = ""
-        asked = (id(draft), self.which.value, epsilon)
-        if draft is None or not names:
-            self.text.object, self._last = "", ()
-        elif asked != self._last:
-            self._asked, self._last = self._asked + 1, asked
-            self.text.object = text.COMPUTING
-            self.context.spawn(self._preview(self._asked, draft, list(self.which.value), epsilon))
-
-    async def _preview(self, asked: int, draft: compute.Draft, names: list[str], epsilon: float) -> None:
-        await asyncio.sleep(REST)
-        if asked != self._asked:
-            return
-        try:
-            words = await asyncio.wrap_future(LONG.call(text.bounds_preview, draft.frame, names, epsilon))
-        except Exception as error:
-            words = f"<p>{escape(text.safe(error))}</p>"
-        if asked == self._asked and self.context.draft is draft:
-            with self.context.hold():
-                self.text.object = words
-
-    def start(self) -> None:
-        """Pay, once: a second click while it runs does nothing."""
-        draft = self.context.draft
-        if draft is not None and not self.running and not self.button.disabled:
-            self.running, self.button.disabled = True, True
-            self.context.spawn(self._pay(draft, list(self.which.value), float(self.epsilon.value)))
-
-    async def _pay(self, draft: compute.Draft, names: list[str], epsilon: float) -> None:
-        budget, secure = self.release.account(Plan.relation), self.release.secure
-        before = budget.spent
-        try:
-            await asyncio.wrap_future(FORMULAS.call(import_noise))
-            task = LONG.call(compute.pay_bounds, draft.records, names, epsilon, budget, secure, owner="releases")
-            paid, charge = await asyncio.wrap_future(task)
-            known = {name: bounds for name, bounds in paid.items() if bounds.found and not bounds.only_zero}
-            draft.take_bounds(known, charge, public=secure)
-            sentence = text.paid_words(paid, names, epsilon, secure=secure)
-        except Exception as error:
-            sentence = f"No bounds: {text.safe(error)}. {text.undelivered(budget.spent - before)}"
-        finally:
-            self.running = False
-        if not self.release.ended:
-            with self.context.hold():
-                self.said.object = f"<p role='status'>{escape(sentence)}</p>"
-                self.changed()

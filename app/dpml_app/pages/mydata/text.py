@@ -1,4 +1,4 @@
-"""What My data says as HTML, in which every text of the table is escaped, and the rows of the table of facts."""
+"""What My data says as HTML, in which every text of the table is escaped."""
 
 import base64
 import csv
@@ -6,23 +6,17 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpml import exceptions
 from dpml.exceptions import DpmlError, InvalidParameter, InvalidSchema, MissingExtra
-from dpml.mechanisms import PrivateBounds
-from dpml.mechanisms.columns.numbers import LARGEST
 from dpml.release.forecast import Forecast
 from dpml.studies import Advice, sensible
-from dpml.tables import TextFormat
-from dpml.tables.cells import NumberReader
 from dpml.tables.reading import Question
 from dpml_app.drawing.styles import phrase_of
 from dpml_app.pages.mydata import compute
-from dpml_app.pages.mydata.compute import CONFIRMED, DERIVED, GAP, NAMED, OF_KIND, PAID, Column, Draft
+from dpml_app.pages.mydata.compute import CONFIRMED, DERIVED, PAID, Draft
 from dpml_app.text.phrases import RELATION_WORDS, factor, number, percent, right_of_hundred, shortened
 
 BADGES = {
@@ -36,8 +30,20 @@ NO_NOISE = (
     f"<p>You can simulate a release, but not make one. Install secure noise with <code>{INSTALL}</code> and restart "
     "the app.</p>"
 )
-COMPUTING = "<p>Computing…</p>"
 LONGEST_NAME, LONGEST_WORDS, MOST_WORDS = 30, 200, 200
+FACT_TITLES = {
+    "lower": "lower bound",
+    "upper": "upper bound",
+    "categories": "categories",
+    "kind": "kind",
+    "classes": "labels",
+    "n_lower": "number of records",
+    "row_bound": "ones per record",
+    "format": "file format",
+}
+# of a column's cells, those that are looked at for a few examples
+LOOKED_AT, EXAMPLES, LONGEST_EXAMPLE = 200, 3, 24
+QUOTED = re.compile(r'[,"\r\n]')
 
 
 def _heads(*titles: str) -> str:
@@ -64,10 +70,19 @@ def facts(draft: Draft) -> str:
         f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)} {BADGES.get(mark, '')}</td></tr>"
         for name, value, mark in rows
     )
-    return (
-        "<p>The release publishes this metadata unchanged:</p>"
-        f"<div tabindex='0' role='region' aria-label='Public metadata'><table>{lines}</table></div>"
-    )
+    return f"<div tabindex='0' role='region' aria-label='Public metadata'><table>{lines}</table></div>"
+
+
+def column_words(draft: Draft, name: str) -> str:
+    """Return examples of a column's values, how many are missing, and why it is left out."""
+    cells, column = draft.frame[name], draft.columns[name]
+    examples = cells.iloc[:LOOKED_AT].dropna().unique()[:EXAMPLES].tolist()
+    texts = (f"{value:.12g}" if isinstance(value, float) else str(value) for value in examples)
+    shown = " · ".join(shortened(each, LONGEST_EXAMPLE) for each in texts)
+    gaps = int(cells.isna().sum())
+    missing = f"{gaps:,} ({percent(gaps / len(cells))})" if gaps else "none"
+    note = column.note or (column.reason if column.kind == "ignored" else "")
+    return f"<p>Examples: {escape(shown)}. Missing values: {missing}. {escape(note and f'{note}.')}</p>"
 
 
 def reading_words(draft: Draft) -> str:
@@ -173,66 +188,8 @@ def _step(steps: list[Advice]) -> str:
     return NO_STEP[steps[-1].verdict].format(f"non-private fit{levels}")
 
 
-# ---- bounds ----------------------------------------------------------------------------------------------------------
-
-# of columns whose bounds in study runs are shown
-SHOWN_BOUNDS = 6
-BEYOND = f"beyond ±{LARGEST:.0e}: state them yourself"
-
-
-def bounds_preview(frame: pd.DataFrame, names: list[str], epsilon: float) -> str:
-    """Return what study runs find at an ε for all columns together, as HTML."""
-    rows = "".join(
-        f"<tr><th scope='row'>{escape(name)}</th>{_found(compute.study_bounds(frame[name], epsilon / len(names)))}</tr>"
-        for name in names[:SHOWN_BOUNDS]
-    )
-    return (
-        "<table aria-label='Simulated bounds'><caption>Range in 80% of simulations at this ε. Do not publish it"
-        f"</caption>{_heads('Column', 'Lower bound', 'Upper bound')}{rows}</table>"
-    )
-
-
-def _found(runs: list[PrivateBounds]) -> str:
-    """Return two table cells: the range of each bound over the runs, or why most runs find none."""
-    if np.mean([run.hidden or run.only_zero for run in runs]) > 0.5:
-        return "<td colspan='2'>hidden by noise: choose more ε or fewer columns</td>"
-    bounded = [run for run in runs if run.found and not run.only_zero]
-    if len(bounded) < len(runs) / 2:
-        return f"<td colspan='2'>{BEYOND}</td>"
-    cells = ""
-    for end in ("lower", "upper"):
-        ends = np.quantile([getattr(run, end) for run in bounded], (0.1, 0.9))
-        low, high = (f"{float(f'{value:.3g}'):,.12g}" for value in ends)
-        cells += f"<td>{low if low == high else f'{low} to {high}'}</td>"
-    return cells
-
-
-def bounds_offer(draft: Draft, names: list[str]) -> str:
-    """Return the columns with private bounds on offer as HTML, with a note that types were read from the data."""
-    whole = ", ".join(escape(name) for name in names if draft.has_whole_numbers(name))
-    return (
-        "<h3>No public bounds?</h3><p>Spend part of the privacy budget on noisy bounds near the 1st and 99th "
-        "percentiles. A release can use these bounds.</p><p>You state that these columns contain numbers"
-        f"{whole and f', whole numbers in {whole}'}.</p>"
-    )
-
-
-def paid_words(paid: Mapping[str, PrivateBounds], names: list[str], epsilon: float, *, secure: bool) -> str:
-    """Return what a payment for the bounds of columns has found."""
-    known = [name for name, bounds in paid.items() if bounds.found and not bounds.only_zero]
-    hidden = [name for name, bounds in paid.items() if bounds.hidden or bounds.only_zero]
-    beyond = [name for name in names if name not in known and name not in hidden]
-    sentence = f"Charged ε = {epsilon:g}: bounds for {len(known)} of {len(names)} columns."
-    sentence += f" Noise hides {', '.join(hidden)}." if hidden else ""
-    sentence += f" Not found: {', '.join(beyond)} ({BEYOND})." if beyond else ""
-    return sentence + ("" if secure else " Simulation: the bounds stay data-derived. Do not publish them.")
-
-
 # ---- a release -------------------------------------------------------------------------------------------------------
 
-PART_TITLES = {part: part.capitalize() for part in compute.START}
-# white is read on each of them (at least 4.9 to 1), and each is seen on a light and on a dark page (at least 3 to 1)
-COLOURS = {"selection": "#0b6fb8", "training": "#8a4bc0", "evaluation": "#b45309", "publishing": "#0f766e"}
 # errors of these classes are about what a person asked for, and never hold a value from the data
 SAFE = (
     exceptions.BudgetExceeded,
@@ -249,18 +206,6 @@ MEASURES = {
     "roc_auc": "AUC",
     "macro_auc": "AUC, mean of all classes",
 }
-
-
-def budget_bar(epsilon: float, shares: Mapping[str, float]) -> str:
-    """Return the bar of one ε as HTML, and the share of each part."""
-    parts = items = ""
-    for part, share in shares.items():
-        title, colour = PART_TITLES[part], COLOURS[part]
-        parts += f'<span style="width:{100 * share:.3f}%;background:{colour}"><b>{title}</b></span>'
-        has = f"<b>{number(epsilon * share)}</b>" if share else "left out"
-        items += f'<li style="--part:{colour}">{title} {has}</li>'
-    listed = f'<ul aria-label="Parts of ε = {epsilon:g}">{items}</ul>'
-    return f'<div class="bar" aria-hidden="true">{parts}</div>{listed}<p>The sliders weigh the parts of ε.</p>'
 
 
 def forecast_html(forecast: Forecast) -> str:
@@ -358,8 +303,10 @@ def ledger(charges: pd.DataFrame) -> str:
     )
 
 
-def evaluation(measures: pd.DataFrame) -> str:
-    """Return the measures of a release with the intervals for new people."""
+def evaluation(measures: pd.DataFrame | None) -> str:
+    """Return the measures of a release, if it has any, with the intervals for new people."""
+    if measures is None:
+        return ""
     rows = "".join(
         f"<tr><th scope='row'>{MEASURES.get(row.measure, escape(str(row.measure)))}</th>"
         f"<td><b>{percent(row.value)}</b> ({percent(row.low)} to {percent(row.high)})</td></tr>"
@@ -368,171 +315,19 @@ def evaluation(measures: pd.DataFrame) -> str:
     return f"<table><caption>Measured on the test set, with 95% confidence intervals</caption>{rows}</table>"
 
 
-# ---- the rows of the table of facts ----------------------------------------------------------------------------------
-
-LABEL = "label"
-# how a fact is known, as a person says it
-PROPOSED, STATED = "proposed", "stated"
-OF_TABLE_TITLES = {"n_lower": "Records, at least", "row_bound": "Ones per record, at most", "format": "File format"}
-# the cell of the table that an error of the schema names first
-CELLS = {"bounds": "upper", "whole": "upper", "lower": "lower", "upper": "upper", "missing": "missing"}
-LONGEST_LIST, LONGEST_VALUE = 40_000, 24
-# of a column's cells, those that are looked at for a few values, and of its categories those offered for missing cells
-LOOKED_AT, SHOWN, MOST_GAPS = 200, 3, 200
-QUOTED = re.compile(r'[,"\r\n]')
+# ---- lists that a person types ---------------------------------------------------------------------------------------
 
 
-class Rows:
-    """The rows of one draft, as a browser shows them, and what it says of one.
-
-    Texts of the table stand here as they are: the browser writes them as text. What comes back is not trusted.
-    """
-
-    def __init__(self, draft: Draft):
-        self.draft = draft
-        form = draft.reading.format or TextFormat()
-        self.decimal = form.decimal
-        self.numbers = NumberReader(form.decimal, form.thousands or ("." if form.decimal == "," else ","))
-
-    def every(self) -> list[dict[str, Any]]:
-        """Return all rows: facts of the table, the label, and the columns in their order."""
-        draft = self.draft
-        of_table = [self.of_table(fact) for fact in OF_TABLE_TITLES if fact == "n_lower" or fact in draft.marks]
-        return [*of_table, *(self.of(name) for name in (draft.label, *draft.columns))]
-
-    def of_table(self, fact: str) -> dict[str, Any]:
-        """Return the row of a fact of the whole table."""
-        draft, form = self.draft, self.draft.reading.format
-        value = self._text(getattr(draft, fact)) if fact != "format" else "" if form is None else form.words
-        values = f"{len(draft.frame):,} in the file" if fact == "n_lower" else ""
-        facts = [self._fact("", fact, value, self._fault_of_table(fact))]
-        return {"key": f"table/{fact}", "column": "", "name": OF_TABLE_TITLES[fact], "facts": facts, "values": values}
-
-    def of(self, name: str) -> dict[str, Any]:
-        """Return the row of a column, or of the label."""
-        draft, cells = self.draft, self.draft.frame[name]
-        gaps, some = int(cells.isna().sum()), cells.iloc[:LOOKED_AT].dropna().unique()[:SHOWN].tolist()
-        row: dict[str, Any] = {
-            "key": f"column/{name}",
-            "column": name,
-            "name": name,
-            "values": " · ".join(shortened(self._text(value), LONGEST_VALUE) for value in some),
-            "gaps": f"{gaps:,} ({percent(gaps / len(cells))})" if gaps else "none",
-        }
-        if name == draft.label:
-            classes = self._fact("", "classes", _line(draft.classes), self._fault_of_table("classes"))
-            return row | {"column": "", "kind": LABEL, "facts": [self._fact("", LABEL, ""), classes]}
-        column = draft.columns[name]
-        faults, values = self._faults(column), {"categories": _line(column.categories)}
-        values |= {end: self._text(getattr(column, end)) for end in ("lower", "upper")}
-        facts = [self._fact(name, fact, values.get(fact, ""), faults.get(fact, "")) for fact in OF_KIND[column.kind]]
-        note = column.note or (column.reason if column.kind == "ignored" else "")
-        row |= {"kind": column.kind, "facts": facts, "note": note}
-        if column.kind != "ignored" and (gaps or column.missing is not None):
-            row |= {"missing": self._text(column.missing), "missing_error": faults.get("missing", "")}
-            if column.kind != "numeric":
-                titles = _gap_values(column)
-                row["missing"] = next(title for title, value in titles.items() if value == column.missing)
-                row["choices"] = list(titles)
-        return row
-
-    def _fact(self, column: str, fact: str, value: str, error: str = "") -> dict[str, Any]:
-        source = self.draft.source(column, fact)
-        # a fact that was read off the data can be called proposed again
-        first = source if source in (NAMED, PAID) else PROPOSED if self.draft.was_read_off(column, fact) else ""
-        return {"fact": fact, "value": value, "source": source, "first": first, "error": error}
-
-    def _fault_of_table(self, fact: str) -> str:
-        draft, most = self.draft, len(self.draft.frame)
-        if fact == "classes" and 0 < len(draft.classes) < 2:
-            return "must be two or more labels"
-        known = isinstance(draft.n_lower, int) and 1 <= draft.n_lower <= most
-        return "" if fact != "n_lower" or known or draft.n_lower is None else f"must be an integer from 1 to {most:,}"
-
-    def _faults(self, column: Column) -> dict[str, str]:
-        """Return the faults by cell. A fact that is not stated yet is no fault."""
-        numeric = column.kind == "numeric"
-        typed = [fact for fact in ("lower", "upper", "missing") if numeric and isinstance(getattr(column, fact), str)]
-        missing = (
-            None in (column.lower, column.upper) if numeric else column.kind == "categorical" and not column.categories
-        )
-        if typed or missing:
-            return dict.fromkeys(typed, f"must be a number, for example 1{self.decimal}5")
-        try:
-            _ = column.feature
-        except InvalidParameter as error:
-            other = "categories" if column.kind == "categorical" else "upper"
-            return {CELLS.get(str(error.name).partition(" ")[0], other): f"must be {error.allowed}"}
-        return {}
-
-    def _text(self, value: Any) -> str:
-        if value is None:
-            return ""
-        return f"{value:.12g}".replace(".", self.decimal) if isinstance(value, (int, float)) else str(value)
-
-    def say(self, message: Any) -> None:
-        """Take what a browser says of one fact; what is no fact of a row is left alone."""
-        if not isinstance(message, dict):
-            return
-        name, fact = message.get("column"), message.get("fact")
-        if not isinstance(name, str) or not isinstance(fact, str) or (name and name not in self.draft.columns):
-            # the label's own column can only become another one's
-            return
-        if isinstance(source := message.get("source"), str):
-            facts = OF_KIND[self.draft.columns[name].kind] if name else (LABEL, "classes", *OF_TABLE_TITLES)
-            if source in (PROPOSED, STATED) and fact in facts:
-                self.draft.say_source(name, fact, source)
-        elif isinstance(value := message.get("value"), str):
-            self._say_value(name, fact, value[:LONGEST_LIST])
-
-    def _say_value(self, name: str, fact: str, value: str) -> None:
-        draft = self.draft
-        if not name:
-            if fact == "classes":
-                draft.say_classes(_listed(value))
-            elif fact == "n_lower":
-                typed = self._number(value)
-                draft.say_records(int(typed) if isinstance(typed, float) and typed.is_integer() else typed)
-        elif fact == "kind" and value == LABEL:
-            draft.say_label(name)
-            draft.say_source("", LABEL, STATED)
-        elif fact == "kind" and value in OF_KIND:
-            draft.say(name, kind=value)
-        elif fact in ("lower", "upper"):
-            draft.say(name, **{fact: self._number(value)})
-        elif fact == "categories":
-            draft.say(name, categories=_listed(value))
-        elif fact == "missing":
-            column = draft.columns[name]
-            draft.say_gaps(name, self._number(value) if column.kind == "numeric" else _gap_values(column).get(value))
-
-    def _number(self, text: str) -> Any:
-        """Return the number that a text spells, None where it is empty, and the text itself where it spells none."""
-        text = text.strip()
-        read = self.numbers.read(text)
-        return (text or None) if read is None or read[1] else read[0]
-
-
-def _gap_values(column: Column) -> dict[str, Any]:
-    """Return, by their titles, what a missing cell of a column that is no number can count as."""
-    if column.kind == "binary":
-        return {"0 (none expected)": None, "0": 0, "1": 1}
-    own = {} if GAP in column.categories else {"separate category": GAP}
-    categories = column.categories[:MOST_GAPS]
-    chosen = () if column.missing is None or column.missing in categories else (column.missing,)
-    return {"first category": None, **own, **{f"“{category}”": category for category in (*categories, *chosen)}}
-
-
-def _line(values: Sequence) -> str:
-    """Return values as one line, which `_listed` takes apart."""
+def as_line(values: Sequence) -> str:
+    """Return values as one line, which `listed` takes apart."""
     texts = map(str, values)
     return ", ".join(f'"{text.replace(chr(34), 2 * chr(34))}"' if QUOTED.search(text) else text for text in texts)
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def listed(text: str) -> tuple[str, ...]:
     r"""Return the values of a text, each once: commas or lines stand between them, quotes around one that has either.
 
-    >>> _listed('cat,  dog, "fish, large"\n\ncat')
+    >>> listed('cat,  dog, "fish, large"\n\ncat')
     ('cat', 'dog', 'fish, large')
     """
     lines = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
