@@ -35,7 +35,7 @@ def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sw
         shares = []
         for epsilon in EPSILONS:
             spent = epsilon * settings.selection_share
-            key = settings.dataset, kind, settings.select_calibration, settings.relation, spent, settings.n_features
+            key = settings.dataset, kind, settings.relation, spent, settings.n_features
             shares.append(100 * measures.expected_best(best, compute.inclusion(*key), settings.n_features))
         lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in shares]))
     title = f"Selected share (%) of the {settings.n_features} best features by mutual information"
@@ -55,7 +55,7 @@ def step(s: Any, score: str) -> float:
 def chosen(s: Any, by: str, judged_by: str) -> float:
     """Return how many of the T best features by one score a selection by another has on average."""
     spent = s.epsilon * s.selection_share
-    p = compute.inclusion(s.dataset, by, s.select_calibration, s.relation, spent, s.n_features)
+    p = compute.inclusion(s.dataset, by, s.relation, spent, s.n_features)
     return measures.expected_best(measures.facts(s.dataset).scores[judged_by], p, s.n_features)
 
 
