@@ -22,7 +22,6 @@ from dpml_app.data import default_study
 from dpml_app.jobs import forget
 from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.mydata.compute import Draft
-from dpml_app.pages.select import compute as select
 from page_alone import PageAlone, pool_here
 
 from dpml.tables import read_table
@@ -37,9 +36,9 @@ SETTINGS = [
     ("explore", TOY + "&seed=1", ()),
     ("explore", f"{TOY}{OTHER}&epsilon=1&n_features=7&map_score=mutual_information", ()),
     ("select", TOY, ()),
-    ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published", ()),
+    ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_order=mutual_information", ()),
     ("train", TOY, ()),
-    ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda")),
+    ("train", f"{TOY}{OTHER}&epsilon=1&train_methods=objective.output", ("accuracy", "lambda")),
     ("publish", PUBLISH, ()),
     (
         "publish",
@@ -251,13 +250,6 @@ def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fi
         drawn = [column for column in alone.sources[name].data if column != "label"]
         assert list(made[name].columns) == drawn
         assert len(made[name]) > 0
-
-
-def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
-    alone.enter("explore", f"{TOY}&epsilon=1&n_features=7", ("selection",))
-    chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
-    p = dict(zip(alone.page.known.names, select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True))
-    assert chosen["count"].tolist() == [p[name] for name in chosen["name"]]
 
 
 def test_values_are_written_so_that_python_reads_them_again():

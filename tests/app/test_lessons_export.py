@@ -36,7 +36,7 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
         ("what-it-costs", 7, "AutoClassifier", "trained method=auto"),
         ("whose-error", 3, "Logistic, output", "trained method=output"),
         ("whose-error", 3, "Without noise", "without_noise"),
-        ("whose-error", 4, "Algorithm 1 (Antonova 2016)", "thresholded"),
+        ("whose-error", 4, "Algorithm 1 (Antonova 2016)", "trained method=algorithm-1"),
         ("counts-or-information", 5, "Masks, by mutual information", "accuracy_of selector=mask-mi"),
         ("the-curve-that-leaks", 3, "Best attack on the release", "best_attack"),
         ("the-curve-that-leaks", 5, "FixedSpace: reveals n", "off method=fixed-space"),

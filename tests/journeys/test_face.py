@@ -16,7 +16,7 @@ PAGES = {
     "audit": ("&audit_draws=1000&audit_method=mask-count&audit_neighbours=table", "audit_seed", "Claimed ε"),
     "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
     "select": ("&dataset=toy&draws=10&n_features=5", "seed", "ε"),
-    "train": ("&draws=10&train_begin=none", "seed", "ε"),
+    "train": ("&draws=10&train_methods=binned.row-bounded", "seed", "ε"),
     "publish": ("&dataset=toy&publish_draws=5&publish_grids=10", "seed", "ε"),
     "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
 }

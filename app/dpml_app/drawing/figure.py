@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import (
     BoxZoomTool,
@@ -208,19 +207,6 @@ def square(name: str, x: str, y: str) -> figure:
     percent_axis(p.xaxis)
     percent_axis(p.yaxis)
     return p
-
-
-def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
-
-    >>> [e.round(3).tolist() for e in edges([1, 4])]
-    [[0.5, 2.0], [2.0, 8.0]]
-    """
-    logs = np.log(np.asarray(values, dtype=float))
-    middle = (logs[1:] + logs[:-1]) / 2
-    first, last = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
-    cuts = np.exp(np.concatenate([[first], middle, [last]]))
-    return cuts[:-1], cuts[1:]
 
 
 def empty_source(name: str, *columns: str) -> ColumnDataSource:

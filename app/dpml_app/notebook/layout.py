@@ -43,12 +43,6 @@ def page_parts(page: CardPage) -> list[Any]:
 
     more.param.watch(on_fold, "collapsed")
 
-    def on_slots() -> None:
-        _mount(page, "details")
-        if not more.collapsed:
-            _mount(page, "more")
-
-    page.on_slots = on_slots
     return [
         pn.pane.HTML(head, stylesheets=[HEAD], **WHOLE),
         pn.Column(regions["top"], side, stylesheets=[SIDES], **WHOLE),
@@ -59,12 +53,6 @@ def page_parts(page: CardPage) -> list[Any]:
 
 def card_parts(page: CardPage, name: str) -> list[Any]:
     """Return one card, with the control of its page that stands under the picture."""
-    if name not in page.card_slots:
-        kind = next(one for one in page.kinds if one.name == name)
-        return [
-            pn.pane.HTML(f"<p>{escape(str(kind.title))}: not for these settings.</p>", **WHOLE),
-            page.alerts,
-        ]
     study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
     slot = page.card_slots[name]
     if name == page.main_card:
