@@ -17,7 +17,7 @@ PAGES = {
     "explore": (
         "&dataset=toy&draws=20&seed=4",
         {
-            "roc": ["roc-private"], "roc-exact": ["roc-exact"], "selection": ["selection-curves"],
+            "roc": ["roc-private"], "roc-exact": ["roc-exact"],
             "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
         },
     ),
@@ -87,9 +87,9 @@ CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
         ("epsilon", 0.125, {*BY_HAND, "default"}),
-        ("relation", "replace-one", {*BY_HAND, "default", "selection"}),
-        ("n_features", 19, {*BY_HAND, "selection"}),
-        ("selection_share", 0.55, {*BY_HAND, "selection"}),
+        ("relation", "replace-one", {*BY_HAND, "default"}),
+        ("n_features", 19, BY_HAND),
+        ("selection_share", 0.55, BY_HAND),
         ("threshold_percentile", 66, BY_HAND),
         ("map_score", "mutual_information", BY_HAND),
         ("hand_model", "logistic", BY_HAND),

@@ -45,7 +45,6 @@ def curves(kind, styles=None):
 
 
 PLOTS = {
-    "explore selection": lambda: explore.SelectionFigure().plot,
     "select accuracy": lambda: curves(select_page.AccuracyCard, {**SELECTOR_STYLES, **select.OWN_STYLES}),
     "train accuracy": lambda: curves(AccuracyCard, {key: method.look for key, method in METHODS.items()}),
     "train lambda": lambda: curves(LambdaCard),
@@ -158,9 +157,6 @@ def test_pages_views_and_exports_draw_a_method_alike(key):
 
 
 def test_same_methods_of_different_pages_are_the_same_style():
-    assert SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
-    mutual_information = explore.SCORE_STYLES["mutual_information"]
-    assert SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
     assert replace(publish.STYLES["linear"], label="") == replace(style_of("rule"), label="")
     # row-bounded naive Bayes on all features
     assert replace(select.OWN_STYLES["all"], label="") == replace(METHODS["row-bounded"].look, label="")

@@ -41,15 +41,15 @@ CONTROLS = {
     "explore": (
         "&dataset=toy&draws=10",
         [
-            (press("ε"), "epsilon", ("selection-drawn",)),
-            (press("Number of features", "ArrowLeft"), "n_features", ("selection-drawn",)),
-            (press("Budget share for selection"), "selection_share", ("selection-drawn",)),
+            (press("ε"), "epsilon", ()),
+            (press("Number of features", "ArrowLeft"), "n_features", ()),
+            (press("Budget share for selection"), "selection_share", ()),
             (press("Threshold percentile"), "threshold_percentile", ()),
             (pick("Score", "Mutual information"), "map_score", ()),
             (pick("Model", "Logistic"), "hand_model", ()),
             (press("Regularisation λ", "ArrowLeft"), "reg_lambda", ()),
             *SHARED,
-            (hit("radio", "Replace one record"), "relation", ("selection-drawn",)),
+            (hit("radio", "Replace one record"), "relation", ()),
         ],
     ),
     "noise": (

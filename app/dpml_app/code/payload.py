@@ -21,10 +21,7 @@ def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) ->
     """Return code that makes the calls behind a card and has the card lay out their results."""
     kind: Any = type(card)
     name = kind.__name__
-    imports = [f"from {kind.__module__} import {name}"]
-    if card.in_browser:
-        return Code(tuple(imports), f"# as the browser draws it\ntables = {name}.browser_tables(settings)")
-    imports.append("from dpml_app.code.tables import tables_of")
+    imports = [f"from {kind.__module__} import {name}", "from dpml_app.code.tables import tables_of"]
     if facts is None:
         imports.append("from dpml_app.data.facts import NoFacts")
         known = "facts = NoFacts()"

@@ -159,8 +159,6 @@ class Card(Generic[V, F]):
     no_script: ClassVar[str] = ""
     # how long its code takes, where every call would take longer than a minute: it then has the `short_results`
     takes: ClassVar[str] = ""
-    # whether the browser computes all that it shows: `browser_tables` then needs no results
-    in_browser: ClassVar[bool] = False
     # makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure
     draw: ClassVar[Callable[[], Any] | None]
     # what `draw` has made, and the Bokeh figures in it

@@ -347,9 +347,6 @@ class CardPage(BasePage, Generic[V, F]):
         """Return a new card."""
         return kind()
 
-    def connect_card(self, card: Card[V, F]) -> None:
-        """Connect a card that has just been made with the page's own script."""
-
     def _make_slots(self) -> None:
         """Make the places of all cards, and the picture."""
         for kind in self.kinds:
@@ -371,7 +368,6 @@ class CardPage(BasePage, Generic[V, F]):
         self.cards[kind.name] = one = self.make(kind)
         if self._facts is not None:
             one.lay_out(self._facts)
-        self.connect_card(one)
         readout = self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in one.controls]
         if one.name == self.main_card:
