@@ -25,8 +25,8 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     """Return the times of each path on one data set."""
     times = {}
     seed = time.time_ns() % 10**6
-    asked = {"default": "", "naive Bayes": f"&train_begin=none&seed={seed}"}
-    asked["linear"] = f"{asked['naive Bayes']}&train_family=linear"
+    asked = {"default": "", "naive Bayes": f"&train_methods=binned.row-bounded.global.smooth&seed={seed}"}
+    asked["linear"] = f"&train_methods=objective.output&seed={seed}"
     for kind, query in asked.items():
         page.goto(f"{url}?page=train&dataset={dataset}&epsilon=0.05{query}")
         answered(page, STATE, WORK)

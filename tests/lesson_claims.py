@@ -24,7 +24,7 @@ from dpml_app.pages.publish import lesson as tables
 from dpml_app.pages.select import compute as select
 from dpml_app.pages.select.compute import SelectValues
 from dpml_app.pages.train import lesson as trained
-from dpml_app.pages.train.compute import TrainValues, measured, nb_facts
+from dpml_app.pages.train.compute import TrainValues, measured, train_facts
 
 from dpml.audit.cases import AUDITED
 from dpml.classifiers.naive_bayes import default_row_bound
@@ -96,7 +96,7 @@ def beats_in_training(s, first, second):
 @claim
 def vaidya_costs_at_most(s, total):
     """Each number has two releases of ε, each category one, and so have the class counts."""
-    known = nb_facts(s.dataset)
+    known = train_facts(s.dataset)
     return s.epsilon * (2 * known.numeric + known.categorical + 1) <= float(total)
 
 

@@ -210,7 +210,6 @@ class Shell:
             page.shown = other == name
         if name not in self.pages:
             page = self.pages[name] = PAGES[name](self.settings, pool())
-            page.on_slots = self._wait
             if page.pins is not None:
                 page.pins.on_change = partial(self._tell_pins, name)
             self.places.fill(page)

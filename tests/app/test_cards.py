@@ -67,7 +67,7 @@ def opened(kind, **settings):
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda kind: kind.__name__)
 def page(request):
-    return opened(request.param, train_family="both")
+    return opened(request.param)
 
 
 def test_each_setting_has_one_widget_in_one_place(page):
@@ -101,11 +101,11 @@ def test_each_card_keeps_to_the_contract(page):
 def test_all_but_the_picture_is_made_when_it_is_asked_for(kind):
     page = kind(Settings(), Pool(1))
     assert set(page.cards) == {page.main_card}
-    asked = page._asked(page.values())
+    asked = page._asked()
     assert asked == {page.main_card}
     name = next(name for name, place in page.card_slots.items() if not place.objects)
     page.card_slots[name].mount()
-    assert page._asked(page.values()) == {page.main_card, name}
+    assert page._asked() == {page.main_card, name}
     assert "page" in page._changed
 
 
@@ -146,7 +146,7 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
     [
         ("explore", "&dataset=toy&draws=10", {"epsilon": (0.5, 2.0)}),
         ("select", "&dataset=toy&draws=10", {"n_features": (4, 7)}),
-        ("train", "&dataset=toy&draws=10&train_begin=none", {"epsilon": (0.5, 2.0)}),
+        ("train", "&dataset=toy&draws=10&train_methods=binned.algorithm-1", {"epsilon": (0.5, 2.0)}),
         ("noise", "", {"noise_epsilon": (0.5, 2.0)}),
         ("publish", "&dataset=toy&publish_draws=5&publish_grids=10", {"epsilon": (0.5, 2.0)}),
         ("evaluate", "&dataset=toy&draws=10", {"epsilon": (0.5, 2.0)}),
@@ -198,7 +198,7 @@ def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source
 
     async def load():
         page._call = lambda function, *arguments: asyncio.to_thread(function, *arguments)
-        assert await page._load(True)
+        assert await page._load()
 
     asyncio.run(load())
     assert len(shown.data["epsilon"]) == len(EPSILONS)

@@ -21,7 +21,6 @@ from dpml_app.data import default_study
 from dpml_app.jobs import forget
 from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.mydata.compute import Draft
-from dpml_app.pages.select import compute as select
 from page_alone import PageAlone, pool_here
 
 from dpml.tables import read_table
@@ -36,9 +35,9 @@ SETTINGS = [
     ("explore", TOY + "&seed=1", ()),
     ("explore", f"{TOY}{OTHER}&epsilon=1&n_features=7&map_score=mutual_information", ()),
     ("select", TOY, ()),
-    ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published", ()),
+    ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_order=mutual_information", ()),
     ("train", TOY, ()),
-    ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda")),
+    ("train", f"{TOY}{OTHER}&epsilon=1&train_methods=objective.output", ("accuracy", "lambda")),
     ("publish", PUBLISH, ()),
     (
         "publish",
@@ -195,28 +194,12 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
     assert different(kept, plotted.drop(columns="label")) == ""
 
 
-BY_THE_BROWSER = [
-    ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
-    ("evaluate", TOY, "roc", ["evaluate-roc-band", "evaluate-roc-release"]),
-]
-
-
-@pytest.mark.parametrize(("page_id", "query", "card", "names"), BY_THE_BROWSER)
-def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fits, page_id, query, card, names):
-    alone.enter(page_id, query, (card,))
-    made = run(script_of(alone.page, card))
-    for name in names:
-        # a label is a name that is cut to the room beside the picture
-        drawn = [column for column in alone.sources[name].data if column != "label"]
-        assert list(made[name].columns) == drawn
+def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fits):
+    alone.enter("evaluate", TOY, ("roc",))
+    made = run(script_of(alone.page, "roc"))
+    for name in ("evaluate-roc-band", "evaluate-roc-release"):
+        assert list(made[name].columns) == list(alone.sources[name].data)
         assert len(made[name]) > 0
-
-
-def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
-    alone.enter("explore", f"{TOY}&epsilon=1&n_features=7", ("selection",))
-    chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
-    p = dict(zip(alone.page.known.names, select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True))
-    assert chosen["count"].tolist() == [p[name] for name in chosen["name"]]
 
 
 def test_values_are_written_so_that_python_reads_them_again():

@@ -16,7 +16,6 @@ from dpml_app.drawing.styles import (
     REFERENCE,
     SPARE,
     STYLES,
-    VAIDYA_TRUE,
     VERMILION,
     Style,
     all_styles,
@@ -139,7 +138,7 @@ def test_methods_on_one_plot_are_told_apart_without_a_cone(name, eyes):
 
 
 def test_no_colour_and_no_marker_of_a_classifier_stands_twice():
-    looks = [*(style_of(key) for key in STYLES["classifier"]), VAIDYA_TRUE]
+    looks = [style_of(key) for key in STYLES["classifier"]]
     spare = [Style("", color, marker) for color, marker in SPARE]
     assert len({look.color for look in (*looks, *spare)}) == len(looks) + len(spare)
     assert len({look.marker for look in looks}) == len(looks)
@@ -155,7 +154,7 @@ def test_no_colour_and_no_marker_of_a_classifier_stands_twice():
 @pytest.mark.parametrize("eyes", SEEN)
 def test_the_methods_that_the_train_page_opens_with_are_told_apart_by_colour_alone(eyes):
     settings = TrainSettings()
-    looks = [style_of(key) for key in (*settings.train_begin, *settings.train_methods)]
+    looks = [style_of(key) for key in settings.train_methods]
     assert min(distance(a.color, b.color, eyes) for a, b in itertools.combinations(looks, 2)) >= LEAST
 
 

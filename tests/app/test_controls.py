@@ -3,7 +3,6 @@
 import pytest
 
 NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
-NOISY = ("objective", "output")
 BY_HAND = {"by-hand", "point", "roc", "roc-exact"}
 
 
@@ -18,7 +17,7 @@ PAGES = {
     "explore": (
         "&dataset=toy&draws=20&seed=4",
         {
-            "roc": ["roc-private"], "roc-exact": ["roc-exact"], "selection": ["selection-curves"],
+            "roc": ["roc-private"], "roc-exact": ["roc-exact"],
             "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
         },
     ),
@@ -35,25 +34,24 @@ PAGES = {
     "select": (
         "&dataset=toy&draws=10&n_features=5",
         {
-            "rows": ["select-rows"], "set": ["select-set"], "coins": ["select-coins-count"],
+            "rows": ["select-rows"],
             "accuracy": named("select-accuracy-{}", "mask-count", "mask-mi", "exact", "joint", "all", "best"),
         },
     ),
     "train": (
-        "&draws=10&train_begin=none&epsilon=2",  # where every option shows in some draw
+        "&draws=10&epsilon=2&train_methods=" + ".".join(NAIVE),
         {
             "accuracy": named("train-accuracy-{}", *NAIVE), "now": ["train-methods-rows"],
-            "threshold": ["train-threshold-accuracy"],
+            "threshold": ["train-threshold-algorithm-1"],
         },
     ),
     # λ from 0.01 on: below the public rule's, so that it shows
     "linear": (
-        "&draws=10&train_begin=none&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output",
+        "&draws=10&dataset=toy&epsilon=1&seed=4&train_methods=output",
         {
             "accuracy": ["train-accuracy-output"],
             "now": ["train-methods-rows"],
-            "lambda": named("train-lambda-{}", "l1", "objective", "output"),
-            "rule": named("train-lambda-rule-{}", *NOISY),
+            "lambda": named("train-lambda-{}", "objective", "output"),
         },
     ),
     "evaluate": (
@@ -85,14 +83,13 @@ PAGES = {
 }  # fmt: skip
 # in this order on one page: a setting, its new value, and the groups that must change
 DRAWN = {"people", "told", "errors"}
-NUMERIC = {"accuracy", "now"}
 CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
         ("epsilon", 0.125, {*BY_HAND, "default"}),
-        ("relation", "replace-one", {*BY_HAND, "default", "selection"}),
-        ("n_features", 19, {*BY_HAND, "selection"}),
-        ("selection_share", 0.55, {*BY_HAND, "selection"}),
+        ("relation", "replace-one", {*BY_HAND, "default"}),
+        ("n_features", 19, BY_HAND),
+        ("selection_share", 0.55, BY_HAND),
         ("threshold_percentile", 66, BY_HAND),
         ("map_score", "mutual_information", BY_HAND),
         ("hand_model", "logistic", BY_HAND),
@@ -118,30 +115,26 @@ CHANGES = {
         ("noise_epsilon", 0.8, {"count", "levels", "release"}),
     ],
     "select": [
-        ("epsilon", 2.0, {"rows", "coins", "set", "accuracy"}),
-        ("n_features", 6, {"rows", "coins", "set"}),
-        ("selection_share", 0.9, {"rows", "coins", "set", "accuracy"}),
-        ("select_order", "mutual_information", {"rows", "set"}),
-        ("select_calibration", "per-feature", {"rows", "coins", "set"}),
+        ("epsilon", 2.0, {"rows", "accuracy"}),
+        ("n_features", 6, {"rows"}),
+        ("selection_share", 0.9, {"rows", "accuracy"}),
+        ("select_order", "mutual_information", {"rows"}),
         ("select_methods", ["mask-count", "mask-mi", "exact", "joint"], {"accuracy"}),
         ("select_methods", ["mask-count", "exact", "joint"], {"accuracy"}),
         ("draws", 20, {"accuracy"}),
-        ("seed", 1, {"set", "accuracy"}),
-        ("relation", "replace-one", {"rows", "coins", "accuracy"}),
+        ("seed", 1, {"accuracy"}),
+        ("relation", "replace-one", {"rows", "accuracy"}),
     ],
     "train": [
-        ("train_noise", "student-t", NUMERIC),
-        ("train_trim", 1, NUMERIC),
         ("threshold_percentile", 66, {"accuracy", "now", "threshold"}),
         ("epsilon", 2.5, {"now", "threshold"}),
-        ("train_measure", "auc", {"accuracy", "now"}),
         ("relation", "replace-one", set(PAGES["train"][1])),
         ("seed", 1, set(PAGES["train"][1])),
         ("draws", 20, set(PAGES["train"][1])),
     ],
     "linear": [
         ("train_lambda", 0.01, {"accuracy", "now"}),
-        ("epsilon", 1.25, {"now", "lambda", "rule"}),
+        ("epsilon", 1.25, {"now", "lambda"}),
     ],
     "evaluate": [
         ("epsilon", 1.25, {"people"}),

@@ -125,7 +125,6 @@ def test_the_first_picture_comes_with_the_page():
     assert list(figure.hand.data["epsilon"]) == list(EPSILONS)
     assert len(set(figure.curve.data["best"])) == 1
     assert "below the default" in page.controls.custom.object
-    assert "loading" not in figure.target_label.data["text"][0]
     assert low < shown.min()
     assert shown.max() < high
     assert high - low < 1.5 * np.ptp(shown)
@@ -185,40 +184,27 @@ def test_only_the_custom_curve_is_greyed_while_it_alone_waits():
     assert card.greyed(dict.fromkeys(wanted.keys() - {("private", WORKER)}), wanted, True)
 
 
-def test_a_goal_moves_epsilon_and_is_never_called_out_of_reach_while_curves_load():
+def test_a_target_accuracy_moves_epsilon_and_its_interval_is_said():
     page = ExplorePage(Settings(dataset="toy"), Pool(1))
     figure, wanted = page.cards["cost"].figure, page.controls.widgets["wanted"]
     wanted.value = 80.0
-    means = figure.curve.data["mean"]
+    means, facts = figure.curve.data["mean"], shipped_facts("toy")
     first = page.settings.epsilon
     assert means[EPSILONS.index(first)] >= 0.8 > means[EPSILONS.index(first) - 1]
-    figure.target.location = 0.99
+    page.words(page.values(), facts, {})
+    assert page.controls.needed.object.startswith("<b>ε = ")
+    wanted.value = 99.0
     assert (page.settings.wanted, page.settings.epsilon) == (99.0, first)
-    facts, results = shipped_facts("toy"), {}
-    page.words(page.values(), facts, {"cost": results})
-    assert "no ε up to 10" in figure.target_label.data["text"][0]
+    page.words(page.values(), facts, {})
     assert "No ε up to 10 reaches it" in page.controls.needed.object
-    # a link has an ε of its own, and so has who moves it while the curve is still to come
+    # a link has an ε of its own
     page.settings.param.update(wanted=70.0, epsilon=0.02)
     assert page.settings.epsilon == 0.02
-    known = figure.private
-    figure.show(replace(known, whole=False))
-    figure.target.location = 0.8512
-    page.words(page.values(), facts, {"cost": results})
-    assert figure.target_label.data["text"] == ["target 85%: loading"]
+    # nothing is called out of reach while the curve loads
+    figure.show(replace(figure.private, whole=False))
+    wanted.value = 85.0
+    page.words(page.values(), facts, {})
     assert (page.controls.needed.object, page.settings.epsilon) == ("Loading…", 0.02)
-    figure.show(known)
-    page.words(page.values(), facts, {"cost": results})
-    assert means[EPSILONS.index(page.settings.epsilon)] >= 0.85 - 1e-9
-    assert "ε = " in figure.target_label.data["text"][0]
-
-
-@pytest.mark.parametrize(("off", "base"), [(-0.05, "top"), (-0.15, "bottom"), (0.0, "bottom")])
-def test_target_label_is_below_a_line_just_under_the_baseline(off, base):
-    figure = ExplorePage(Settings(dataset="toy"), Pool(1)).cards["cost"].figure
-    figure.plot.y_range.update(start=0.2, end=1.2)
-    figure.label_target(100 * (figure.private.best + off), "target")
-    assert figure.target_label.data["base"] == [base]
 
 
 def test_shipped_files_say_what_they_were_made_with():

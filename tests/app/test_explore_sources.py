@@ -75,7 +75,7 @@ def test_another_data_set_changes_everything(alone_of_few_fits):
     alone = alone_of_few_fits
 
     def read():
-        names = ["cost-hand", "cost-hand-now", "roc-private", "roc-exact", "selection-curves"]
+        names = ["cost-hand", "cost-hand-now", "roc-private", "roc-exact"]
         return {name: alone.read(name) for name in names}
 
     before = read() if alone.enter("explore", "&dataset=breast_cancer&draws=10&seed=1") else {}
@@ -99,7 +99,7 @@ def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch)
     monkeypatch.setattr(Pool, "submit", noted)
     pool = page_alone.pool_here()
     alone = page_alone.PageAlone(pool)
-    alone.enter("explore", "&dataset=breast_cancer&draws=10", only=["selection"])
+    alone.enter("explore", "&dataset=breast_cancer&draws=10", only=["roc"])
     alone.act(dataset="toy")
     shown = alone.read("cost-curve")
     alone.close()
@@ -111,7 +111,7 @@ def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch)
 
 
 def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
-    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&n_features=7&colour=red", only=["selection"])
+    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&n_features=7&colour=red", only=["roc"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
     assert "relation = swap is not allowed: it must be one of add-remove, replace-one" in text
@@ -121,7 +121,7 @@ def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
 
 
 def test_what_a_data_set_does_not_have_is_lowered_and_said(alone):
-    alone.enter("explore", "&dataset=toy&n_features=90&draws=10&row_bound=3", only=["selection"])
+    alone.enter("explore", "&dataset=toy&n_features=90&draws=10&row_bound=3", only=["roc"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "n_features = 90 lowered to 40: toy has 40 features" in text
     # a setting of earlier versions

@@ -13,7 +13,6 @@ from dpml_app.drawing.styles import (
     NOT_PRIVATE_DASH,
     PALETTE,
     STYLES,
-    VAIDYA_TRUE,
     all_styles,
     style_of,
 )
@@ -25,7 +24,7 @@ from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.select import figures as select
 from dpml_app.pages.select import page as select_page
 from dpml_app.pages.select.compute import SELECTOR_STYLES
-from dpml_app.pages.train.compute import EVERY
+from dpml_app.pages.train.compute import METHODS
 from dpml_app.pages.train.figures import AccuracyCard, LambdaCard
 from dpml_app.views.curve import curve_figure
 from dpml_app.views.frame import AXES
@@ -39,10 +38,8 @@ def curves(kind, styles=None):
 
 
 PLOTS = {
-    "explore selection": lambda: explore.SelectionFigure().plot,
-    "select coins": lambda: select.coins_figure().plot,
     "select accuracy": lambda: curves(select_page.AccuracyCard, {**SELECTOR_STYLES, **select.OWN_STYLES}),
-    "train accuracy": lambda: curves(AccuracyCard, {key: method.look for key, method in EVERY.items()}),
+    "train accuracy": lambda: curves(AccuracyCard, {key: method.look for key, method in METHODS.items()}),
     "train lambda": lambda: curves(LambdaCard),
     "publish weights, ε": lambda: curves(publish.WeightsQueryCard),
     "evaluate errors": lambda: curves(evaluate.ErrorsCard, ROC_STYLES),
@@ -138,16 +135,13 @@ def test_pages_and_views_draw_a_method_alike(key):
 
 
 def test_same_methods_of_different_pages_are_the_same_style():
-    assert SELECTOR_STYLES["mask-count"] == explore.SCORE_STYLES["count"] == select.SCORE_STYLES["count"]
-    mutual_information = explore.SCORE_STYLES["mutual_information"]
-    assert SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
-    assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")
+    assert replace(publish.STYLES["linear"], label="") == replace(style_of("rule"), label="")
     # row-bounded naive Bayes on all features
-    assert replace(select.OWN_STYLES["all"], label="") == replace(EVERY["row-bounded"].look, label="")
+    assert replace(select.OWN_STYLES["all"], label="") == replace(METHODS["row-bounded"].look, label="")
 
 
 def test_every_look_is_of_the_palette_and_a_methods_own():
-    own = {style_of(key).color for key in STYLES["classifier"]} | {VAIDYA_TRUE.color}
+    own = {style_of(key).color for key in STYLES["classifier"]}
     assert {style.color for style in all_styles()} <= {*PALETTE, *own}
     looks = [(style.color, style.marker) for style in all_styles()]
     assert len(set(looks)) == len(looks)
@@ -158,6 +152,6 @@ def test_every_look_is_of_the_palette_and_a_methods_own():
 
 
 def test_train_dashes_say_what_holds():
-    for method in EVERY.values():
+    for method in METHODS.values():
         assert (method.look.dash == NOT_PRIVATE_DASH) == (not method.claim_holds)
         assert (method.look.dash == DELTA_DASH) == (not method.pure)

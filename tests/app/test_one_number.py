@@ -12,7 +12,7 @@ from dpml_app.jobs import Pool, Task
 from dpml_app.lessons.figures import read_shipped
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.publish import compute as publish
-from dpml_app.pages.train.compute import TrainFacts, TrainValues, map_cells, nb_facts
+from dpml_app.pages.train.compute import TrainFacts, TrainValues, train_facts
 from dpml_app.pages.train.figures import WITHOUT, MethodsCard
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
@@ -60,8 +60,8 @@ def test_classifiers_shows_the_stored_study(name, epsilon, request):
     if card(name)["files"]:
         request.getfixturevalue("data_home")
     settings = Settings(dataset=name, epsilon=epsilon)
-    settings.param.update(train_methods=[])
-    values, facts, shown = TrainValues.of(settings), nb_facts(name), MethodsCard()
+    settings.param.update(train_methods=["auto"])
+    values, facts, shown = TrainValues.of(settings), train_facts(name), MethodsCard()
     results = {key: shipped_results(name)[task] for key, task in shown.work(values, facts).items()}
     assert set(results) == {("auto", WORKER), (f"{WITHOUT}auto", WORKER)}
     row, runs = shown.rows(values, facts, results)["auto"], stored_runs(name, epsilon)
@@ -69,20 +69,11 @@ def test_classifiers_shows_the_stored_study(name, epsilon, request):
     assert row.without == stored_baseline(name)
 
 
-@pytest.mark.parametrize("name", STORED)
-def test_the_best_method_card_shows_the_stored_study(name):
-    cells = map_cells(name)
-    shown = zip(cells["epsilon"], cells["method"], cells["mean"], strict=True)
-    means = {epsilon: mean for epsilon, method, mean in shown if method == "AutoClassifier"}
-    assert len(means) == 10
-    assert means == {epsilon: stored_runs(name, epsilon).mean() for epsilon in means}
-
-
 @pytest.mark.parametrize("name", each_stored)
 def test_every_page_has_the_same_majority_class(name, request):
     if card(name)["files"]:
         request.getfixturevalue("data_home")
-    facts = [measures.facts(name), nb_facts(name), default_study.shipped_facts(name), publish.shipped_facts(name)]
+    facts = [measures.facts(name), train_facts(name), default_study.shipped_facts(name), publish.shipped_facts(name)]
     assert len({known.majority for known in facts if known is not None}) == 1
     assert isinstance(facts[1], TrainFacts)
 

@@ -40,12 +40,12 @@ name, model = method_named("made-up")
 out["release"] = ["made-up" in offered(), type(model).__name__, len(method_problems(name, model, "add-remove", True))]
 
 from dpml_app.state import Settings
-from dpml_app.pages.train.compute import TrainValues, nb_facts
+from dpml_app.pages.train.compute import TrainValues, train_facts
 from dpml_app.pages.train.figures import WORKER, AccuracyCard, MethodsCard
 settings = Settings()
-out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
-settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)
-values, facts, card = TrainValues.of(settings), nb_facts("toy"), AccuracyCard()
+out["list"] = settings.param["train_methods"].get_range().get("Made-up classifier")
+settings.param.update(dataset="toy", train_methods=["auto", "binned", "made-up"], draws=10)
+values, facts, card = TrainValues.of(settings), train_facts("toy"), AccuracyCard()
 tasks = {place: task for (series, place), task in card.work(values, facts).items() if series == "made-up"}
 results = {("made-up", place): task.function(*task.arguments) for place, task in tasks.items()}
 card.prepare(values, facts, {})

@@ -9,8 +9,8 @@ from dpml_app.data.measures import expected_best
 from dpml_app.data.measures import facts as facts_of
 from dpml_app.pages.select import compute as own
 from dpml_app.pages.select import text as texts
-from dpml_app.pages.select.compute import CALIBRATIONS, SELECTOR_STYLES, SELECTORS, SelectValues
-from dpml_app.pages.select.figures import ChosenFigure, coins_tables
+from dpml_app.pages.select.compute import SELECTOR_STYLES, SELECTORS, SelectValues
+from dpml_app.pages.select.figures import ChosenFigure
 from dpml_app.pages.select.page import AccuracyCard
 from dpml_app.state import Settings
 
@@ -30,42 +30,15 @@ def toy():
     return data, contingency(data.X_train, data.y_train, 2)
 
 
-# ---- masks and coins ----------------------------------------------------------------------------------------------
+# ---- probabilities -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", own.KINDS)
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_inclusion_and_cost_are_the_selector_s(toy, kind, calibration, relation):
+def test_inclusion_is_the_selector_s(toy, kind, relation):
     data, exact = toy
-    selector = MaskSelector(0.3, 6, kind, calibration=calibration, relation=relation)
-    weights = selector.weight(data.schema) * scores_from_counts(exact, kind)
-    p = own.inclusion("toy", kind, calibration, relation, 0.3, 6)
-    assert p == pytest.approx(inclusion_probabilities(weights, 6), abs=1e-12)
-    cost = own.actual_epsilon("toy", kind, calibration, relation, 0.3, 6)
-    if calibration == "published":
-        assert 0 < cost <= 0.3 * (1 + 1e-12)
-    else:
-        assert cost == pytest.approx(selector.cost(data.schema))
-    assert (cost > 0.3 * (1 + 1e-9)) == (calibration == "per-feature")
-
-
-def test_actual_epsilon_is_the_largest_log_ratio_of_masks():
-    # with K = min(T, D - T) = 20 the range of the count score is 20 and Δ = 1
-    found = {c: own.actual_epsilon("toy", "count", c, "add-remove", 0.05, 20) for c in CALIBRATIONS}
-    assert found == pytest.approx({"range": 0.05, "published": 0.025, "per-feature": 0.5})
-    # under replace-one the range is 40 and Δ = 2
-    assert own.actual_epsilon("toy", "count", "per-feature", "replace-one", 0.05, 20) == pytest.approx(0.5)
-    assert own.actual_epsilon("toy", "count", "range", "add-remove", 0.05, 40) == 0
-
-
-def test_coin_is_even_at_place_t_plus_one(toy):
-    _, exact = toy
-    scores = scores_from_counts(exact, "count")
-    coins = own.coins("toy", "count", "per-feature", "add-remove", 0.1, 5)
-    sixth = np.sort(scores)[::-1][5]
-    assert coins == pytest.approx(1 / (1 + np.exp(-0.05 * (scores - sixth))))
-    assert (coins[scores == sixth] == 0.5).all()
+    weights = MaskSelector(0.3, 6, kind, relation=relation).weight(data.schema) * scores_from_counts(exact, kind)
+    assert own.inclusion("toy", kind, relation, 0.3, 6) == pytest.approx(inclusion_probabilities(weights, 6), abs=1e-12)
 
 
 def test_expected_best_is_that_of_all_masks():
@@ -160,80 +133,44 @@ def test_level_lines_reach_over_the_whole_axis():
     assert "Masks, by counts" not in shown
 
 
-def test_samples_follow_their_probabilities():
-    setting = ("toy", "count", "range", "add-remove", 1.0, 22)
-    masks = np.array([own.one_set(*setting, seed) for seed in range(400)])
-    assert (masks.sum(axis=1) == 22).all()
-    # 400 samples: five standard errors, of 40 features at once
-    assert np.abs(masks.mean(axis=0) - own.inclusion(*setting)).max() < 5 * 0.5 / 20
-
-
 def test_rows_are_the_best_features_and_means_of_the_others():
     facts, figure = facts_of("toy"), ChosenFigure()
     chances = {kind: np.linspace(0, 0.9, 40) for kind in own.KINDS}
     order = own.places(facts.scores["count"])
-    mask = np.isin(np.arange(40), [*order[:29], order[35]])
-    figure.show(facts, "count", chances, mask)
+    figure.show(facts, "count", chances, 30)
     rows = figure.rows.data
     assert rows["name"][:20] == [facts.names[i] for i in order[:20]]
     assert rows["name"][20:] == ["mean of 21 to 30", "mean of 31 to 40"]
     assert rows["count"][:20] == pytest.approx(chances["count"][order[:20]])
     for column, of in (("count", np.mean), ("count_low", np.min), ("count_high", np.max)):
         assert rows[column][21] == pytest.approx(of(chances["count"][order[30:]]))
-    assert figure.sample.data["outcome"] == ["hit"] * 20 + ["", ""]
-    assert figure.sample.data["text"][20:] == ["9 of 10", "1 of 10"]
     assert (figure.cut.location, figure.chance.location) == (21.5, 30 / 40)
-    assert figure.plot.x_range.end == pytest.approx(1 / 0.82)
+    assert figure.plot.x_range.end == pytest.approx(1.02)
     # one of 40: the axis ends where the largest probability is in sight
-    small = {kind: np.full(40, 1 / 40) for kind in own.KINDS}
-    figure.show(facts, "count", small, np.arange(40) == order[0])
-    assert figure.plot.xaxis[0].ticker.ticks[-1] == pytest.approx(0.05)
-
-
-def test_coins_are_drawn_in_units_of_sensitivity():
-    facts = facts_of("toy")
-    coins = {k: own.coins("toy", k, "published", "replace-one", 0.2, 7) for k in own.KINDS}
-    tables = coins_tables(facts, "replace-one", coins)
-    for kind in own.KINDS:
-        drawn, order = tables[kind], own.places(facts.scores[kind])
-        assert list(drawn["coin"]) == coins[kind][order].tolist()
-        steps = (facts.scores[kind] - facts.scores[kind].min()) / facts.unit[kind, "replace-one"]
-        assert drawn["units"] == pytest.approx(np.maximum(steps[order], 0.1))
+    figure.show(facts, "count", {kind: np.full(40, 1 / 40) for kind in own.KINDS}, 1)
+    assert figure.plot.x_range.end == pytest.approx(1.02 * 0.05)
 
 
 # ---- texts --------------------------------------------------------------------------------------------------------
 
 
-def headline(mask, **settings):
-    facts = SimpleNamespace(n_features=4, scores={"count": np.array([4.0, 3.0, 2.0, 1.0])})
-    values = SelectValues.of(Settings(epsilon=1.0, **{"n_features": 2, **settings}))
-    costs = {"range": 0.5, "published": 0.2, "per-feature": 2.5}
-    results = {"set": np.array(mask, bool), "count": np.full(4, 0.5), "cost": costs[values.select_calibration]}
-    return texts.headline(values, facts, {(name, IMMEDIATE): result for name, result in results.items()})
+def test_headline_counts_the_best_features_and_sensitivities_compare_scores():
+    facts = SimpleNamespace(
+        n_features=4,
+        scores={"count": np.array([4.0, 3.0, 2.0, 1.0]), "mutual_information": np.array([0.1, 0.2, 0.0, 0.0])},
+        unit={("count", "add-remove"): 1.0, ("mutual_information", "add-remove"): 0.1},
+    )
+    values = SelectValues.of(Settings(epsilon=1.0, n_features=2))
+    said = texts.headline(values, facts, {("count", IMMEDIATE): np.array([0.9, 0.6, 0.3, 0.2])})
+    assert "By counts, private selection finds on average <b>1.5</b> of the 2 best features (chance: 1.0)" in said
+    assert "It spends ε = 0.5." in said
+    everything = {("count", IMMEDIATE): np.ones(4)}
+    assert "All 4 features" in texts.headline(SelectValues.of(Settings(n_features=4)), facts, everything)
+    compared = texts.sensitivities(values, facts)
+    assert "mutual information <b>2</b>, counts <b>3</b>" in compared
 
 
-def test_headline_counts_hits_and_states_the_actual_epsilon():
-    said = headline([1, 0, 1, 0])
-    assert "<b>1</b> of the 2 best features (●), 1 missed (○), 1 others (×)" in said
-    assert "On average 1.0 (chance: 1.0). Selection spends ε = 0.5.</p>" in said
-    assert "One sample by counts: <b>the best feature</b> (●). On" in headline([1, 0, 0, 0], n_features=1)
-    assert "<b>another feature</b> (×)" in headline([0, 1, 0, 0], n_features=1)
-    broken = headline([1, 0, 1, 0], select_calibration="per-feature")
-    assert f"ε = 0.5 as stated, but actual ε = <b>2.5</b>: {texts.NOT_PRIVATE}" in broken
-    assert "features are selected" in headline([1, 1, 1, 1], n_features=4)
-
-
-def test_coins_readout_compares_sensitivities():
-    facts, values = facts_of("toy"), SimpleNamespace(relation="add-remove", select_calibration="range")
-    said = texts.coins_readout(facts, values, {k: np.array([0.4, 0.6]) for k in own.KINDS})
-    steps = {k: np.ptp(facts.scores[k]) / facts.unit[k, "add-remove"] for k in own.KINDS}
-    for value in steps.values():
-        assert f"<b>{texts.number(value)}</b> sensitivities" in said
-    assert f"ε/{texts.number(steps['count'] / steps['mutual_information'])}" in said
-
-
-def test_page_states_the_actual_epsilon(alone):
-    alone.enter("select", "&dataset=toy&n_features=20&epsilon=0.1&select_calibration=per-feature&select_threshold=0.25")
-    assert "Selection spends ε = 0.05 as stated, but actual ε = 0.5: not private" in alone.text
-    # a setting of earlier versions
+def test_settings_of_earlier_versions_are_reported(alone):
+    alone.enter("select", "&dataset=toy&n_features=20&epsilon=0.1&select_threshold=0.25")
+    assert "It spends ε = 0.05" in alone.text
     assert "select_threshold: unknown setting" in " ".join([*alone.faults, *alone.alerts])

@@ -4,26 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.core.card import CHOSEN, IMMEDIATE, WORKER
 from dpml_app.data.default_study import default_runs
 from dpml_app.pages.train.compute import (
-    EVERY,
-    LINEAR,
     METHODS,
     Row,
     TrainValues,
     chosen,
-    nb_facts,
+    measured,
     private,
+    train_facts,
     why_not,
 )
-from dpml_app.pages.train.figures import NOISY, TRUE, AccuracyCard, styles
+from dpml_app.pages.train.figures import PLAIN, AccuracyCard, LambdaCard, MethodsCard, styles
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.text import dataset_note, headline
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.views.curve import curve_table
-from train_linear import touched
 
 
 def values_of(**changes):
@@ -33,8 +30,8 @@ def values_of(**changes):
 
 
 def test_what_is_not_private_is_marked_and_dashed():
-    table, categories = nb_facts("census"), replace(nb_facts("toy"), numeric=0, categorical=21, table=True)
-    looks = styles(tuple(METHODS), table)
+    table, categories = train_facts("census"), replace(train_facts("toy"), numeric=0, categorical=21, table=True)
+    looks = styles(METHODS, table)
     marked = {name for name, style in looks.items() if "not private" in style.label}
     assert marked == {"vaidya", "published"}
     assert {name for name, style in looks.items() if style.dash == "dashed"} == marked
@@ -42,61 +39,75 @@ def test_what_is_not_private_is_marked_and_dashed():
     assert styles(("vaidya",), categories)["vaidya"].label.endswith("stated ε")
 
 
-def test_vaidya_is_drawn_at_what_it_pays_as_well():
-    facts = replace(nb_facts("toy"), numeric=0, categorical=21)
-    work = AccuracyCard().work(values_of(train_methods=["vaidya"]), facts)
-    paid = {x: task for (series, x), task in work.items() if series == TRUE}
-    assert sorted(paid) == [pytest.approx(21 * e + 1) for e in SWEEP_EPSILONS if 21 * e + 1 <= EPSILONS[-1]]
-    assert all(task in work.values() and task.arguments[3] == pytest.approx((x - 1) / 21) for x, task in paid.items())
-
-
-def test_cards_that_do_not_apply_say_why():
-    values, table = values_of(), nb_facts("census")
-    three = replace(table, classes=("a", "b", "c"))
-    assert "3" in AccuracyCard().refusal(replace(values, train_measure="auc"), three)
-    assert AccuracyCard().refusal(values, three) == ""
+def test_methods_that_do_not_apply_say_why():
+    table = train_facts("census")
     assert "same as global" in why_not("bun-steinke", replace(table, numeric=0))
+    alone, binary = values_of(train_methods=["binned"]), replace(table, table=False)
+    assert AccuracyCard().refusal(alone, table) == ""
+    assert (
+        AccuracyCard().refusal(alone, binary)
+        == MethodsCard().refusal(alone, binary)
+        == "Binned counts (needs a table)."
+    )
 
 
 @pytest.mark.parametrize("panel", TrainPage.kinds)
-def test_every_task_depends_on_plain_values_and_its_place_is_its_setting(panel):
-    values, facts = (
-        values_of(train_family="both", train_methods=list(METHODS), train_linear=list(LINEAR)),
-        nb_facts("census"),
-    )
-    work = panel().work(values, facts)
+def test_every_task_depends_on_plain_values_and_the_server_waits_for_none_that_is_slow(panel):
+    work = panel().work(values_of(train_methods=list(METHODS)), train_facts("census"))
     assert work
-    assert all(hash(task.key) is not None and task.arguments[0] == "census" for task in work.values())
-    at = {"accuracy": 3, "threshold": 3}.get(panel.name)
-    for (series, x), task in work.items():
-        if at and x not in (IMMEDIATE, WORKER) and series != TRUE:
-            assert task.arguments[2 if task.function is default_runs else at] == x
+    for (_series, place), task in work.items():
+        assert hash(task.key) is not None
+        assert task.arguments[0] == "census"
+        if place == IMMEDIATE:
+            assert not METHODS[task.arguments[1]].anew
+        elif panel is AccuracyCard and place != WORKER:
+            assert task.arguments[2 if task.function is default_runs else 3] == place
+
+
+def touched(before, now):
+    """Return the series of which a task is new, but for those at the chosen setting."""
+    old, new = ({(place, task) for place, task in work.items() if place[1] not in CHOSEN} for work in (before, now))
+    return {place[0] for place, _task in old ^ new}
 
 
 def test_only_what_a_setting_touches_is_computed_again():
-    facts, panel = nb_facts("census"), AccuracyCard()
+    facts, panel, linear = train_facts("census"), AccuracyCard(), {"train_methods": ["auto", "objective", "output"]}
     before = panel.work(values_of(), facts)
     assert touched(before, panel.work(values_of(epsilon=1.0), facts)) == set()
-    assert touched(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
-    linear = {"train_family": "linear"}
-    before_linear = panel.work(values_of(**linear), facts)
-    assert touched(before_linear, panel.work(values_of(train_lambda=1.0, **linear), facts)) == set(NOISY)
-    assert touched(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
+    assert touched(before, panel.work(values_of(threshold_percentile=70), facts)) == {"algorithm-1"}
+    lambdas = panel.work(values_of(**linear), facts), panel.work(values_of(train_lambda=1.0, **linear), facts)
+    assert touched(*lambdas) == {"objective", "output"}
+    assert touched(before, panel.work(values_of(seed=1), facts)) == set(values_of().train_methods)
 
 
-@pytest.mark.parametrize("family", ["naive-bayes", "linear"])
-def test_the_legend_names_the_known_levels(family):
-    facts, panel = nb_facts("census"), AccuracyCard()
-    if family == "linear":
-        facts = replace(facts, accuracy={**facts.accuracy, "logistic": 0.8})
-    values = values_of(train_family=family)
+@pytest.mark.parametrize("methods", [["auto", "binned"], ["binned"]])
+def test_the_legend_names_the_known_levels(methods):
+    facts, panel, values = train_facts("census"), AccuracyCard(), values_of(train_methods=methods)
     work = panel.work(values, facts)
     panel.prepare(values, facts, {})
     panel.show({place: {"accuracy": np.array([0.7, 0.8])} for place in work}, work)
     named = {item.label.value for item in panel.figure.plot.legend[0].items}
     assert {style.label for style in styles(chosen(values, facts), facts).values()} < named
-    assert ("Non-private, logistic" in named) == (family == "linear")
-    assert "Non-private, binary" in named
+    assert ("Non-private" in named) == ("auto" in methods)
+
+
+def test_a_chosen_lambda_is_a_point_of_the_curves_and_the_public_rule_is_not():
+    facts, panel = train_facts("toy"), LambdaCard()
+    for reg_lambda, marked in ((5.0, 5.0), (0.0, None)):
+        values = values_of(dataset="toy", train_lambda=reg_lambda, draws=10)
+        work = panel.work(values, facts)
+        results = {place: task.function(*task.arguments) for place, task in work.items() if place[1] in (*CHOSEN, 1.0)}
+        panel.prepare(values, facts, {})
+        panel.show(results, work)
+        assert panel.figure.marker.location == marked
+        task = measured("objective", values, values.epsilon)
+        mean = task.function(*task.arguments)["accuracy"].mean()
+        curve = panel.figure.sources["objective"].data
+        assert dict(zip(curve["reg_lambda"], curve["mean"], strict=True)).get(5.0) == (mean if marked else None)
+        assert f"{100 * mean:.1f}" in panel.readout(values, facts, results)
+        # without noise the same methods are one
+        assert len(results[PLAIN, 1.0]["accuracy"]) == 1
+    assert "not private" in panel.caption
 
 
 def test_bands_hold_ninety_percent():
@@ -109,7 +120,7 @@ def test_bands_hold_ninety_percent():
 
 
 def test_earlier_curves_stay_and_other_methods_are_drawn_on_the_same_plot():
-    values, facts, card = values_of(train_begin=[], train_methods=["binned"]), nb_facts("census"), AccuracyCard()
+    values, facts, card = values_of(train_methods=["binned"]), train_facts("census"), AccuracyCard()
     work = card.work(values, facts)
     results = {place: {"accuracy": np.array([0.7, 0.8])} for place in list(work)[:3]}
     card.prepare(values, facts, {})
@@ -121,19 +132,18 @@ def test_earlier_curves_stay_and_other_methods_are_drawn_on_the_same_plot():
     card.prepare(replace(values, seed=1), facts, {})
     card.show({}, work)
     assert len(table["mean"]) == 3, "what was there stays"
-    card.prepare(values_of(train_begin=[], train_methods=["global", "binned"]), facts, {})
+    card.prepare(values_of(train_methods=["global", "binned"]), facts, {})
     assert card.pane.object is card.plots[0] is first
     labels = [item.label.value for item in card.figure.legend.model.items]
-    assert labels[-2:] == [EVERY[name].look.label for name in ("binned", "global")]
+    assert labels[-2:] == [METHODS[name].look.label for name in ("binned", "global")]
 
 
 def test_words_state_the_numbers():
-    facts = nb_facts("census")
-    values = values_of(epsilon=1.0, train_begin=[], train_methods=["binned", "row-bounded", "published"])
-    style = EVERY["binned"].look
+    facts = train_facts("census")
+    values = values_of(epsilon=1.0, train_methods=["binned", "row-bounded", "published"])
+    style = METHODS["binned"].look
     rows = [Row(style, 0.8, 0.7, 0.9, 0.85), Row(style, 0.9, 0.8, 1.0, 0.95, "∞")]
     text = headline(values, facts, rows).replace("\xa0", " ")
     assert "Best so far at ε = 1: <b>Binned counts, 80.0%</b> (non-private 85.0%)." in text
     assert f"Majority-class baseline: {100 * facts.majority:.1f}%." in text
-    assert "lies between" not in text
     assert "4 numeric and 10 other features (84 binary columns)" in dataset_note(facts)

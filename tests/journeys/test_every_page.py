@@ -5,7 +5,6 @@ from operator import methodcaller
 from types import SimpleNamespace
 
 import pytest
-from dpml_app.pages.select.compute import CALIBRATIONS
 from each_commit import others_in_full
 from playwright.sync_api import expect
 
@@ -14,7 +13,11 @@ pytestmark = pytest.mark.browser
 WORK = {
     "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
     "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-rows", "row")),
-    "train": ("&draws=100&seed=97&train_family=both", "train-work", ("train-methods-rows", "mean")),
+    "train": (
+        "&draws=100&seed=97&train_methods=auto.objective",
+        "train-work",
+        ("train-methods-rows", "mean"),
+    ),
     "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-cost-table", "epsilon")),
     "evaluate": (
         "&dataset=toy&draws=60&seed=97&evaluate_methods=histogram.recursive-medians",
@@ -31,22 +34,22 @@ SHARED = [
 ]
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
 DRAGGED = ("noise-release-intervals", "noise-release-releases")
-RANKED = ("select-rows", "select-coins-count", "select-coins-mutual_information")
+RANKED = ("select-rows",)
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
 # browser draws by itself; test_controls.py holds what the server draws
 CONTROLS = {
     "explore": (
         "&dataset=toy&draws=10",
         [
-            (press("ε"), "epsilon", ("selection-drawn",)),
-            (press("Number of features", "ArrowLeft"), "n_features", ("selection-drawn",)),
-            (press("Budget share for selection"), "selection_share", ("selection-drawn",)),
+            (press("ε"), "epsilon", ()),
+            (press("Number of features", "ArrowLeft"), "n_features", ()),
+            (press("Budget share for selection"), "selection_share", ()),
             (press("Threshold percentile"), "threshold_percentile", ()),
             (pick("Score", "Mutual information"), "map_score", ()),
             (pick("Model", "Logistic"), "hand_model", ()),
             (press("Regularisation λ", "ArrowLeft"), "reg_lambda", ()),
             *SHARED,
-            (hit("radio", "Replace one record"), "relation", ("selection-drawn",)),
+            (hit("radio", "Replace one record"), "relation", ()),
         ],
     ),
     "noise": (
@@ -76,23 +79,19 @@ CONTROLS = {
             (press("Number of features"), "n_features", RANKED),
             (press("Budget share for selection", "ArrowLeft"), "selection_share", RANKED),
             (hit("radio", "Mutual information"), "select_order", ("select-rows",)),
-            (hit("radio", CALIBRATIONS["per-feature"]), "select_calibration", RANKED),
             (hit("checkbox", "Joint mechanism, by counts"), "select_methods", ()),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", RANKED),
         ],
     ),
     "train": (
-        "&draws=10&train_begin=none",
+        "&draws=10&train_methods=binned.algorithm-1.objective",
         [
-            (pick("Noise for smooth sensitivity", "Student's t, 3 degrees"), "train_noise", ()),
-            (press("Values trimmed at each end"), "train_trim", ()),
             (press("Threshold percentile"), "threshold_percentile", ()),
             (press("ε"), "epsilon", ()),
-            (hit("radio", "AUC"), "train_measure", ()),
+            (hit("checkbox", "Output perturbation"), "train_methods", ()),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", ()),
-            (hit("radio", "Linear models"), "train_family", ()),
             (press("λ of linear models"), "train_lambda", ()),
         ],
     ),

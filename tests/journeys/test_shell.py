@@ -81,7 +81,6 @@ def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
     app.settle(0)
     # what came while the card was not there is drawn
     assert len(app.read("roc-private")["fpr"]) > 0
-    assert len(app.array("selection-drawn", "count")) == 20
 
 
 SWEEPING = "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.running[0]"

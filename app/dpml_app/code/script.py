@@ -113,8 +113,6 @@ def _computation(card: Card, work: Mapping[ResultKey, Task], facts: Task | None)
     kind = type(card)
     name = kind.__name__
     imports = [f"from {kind.__module__} import {name}"]
-    if card.in_browser:
-        return imports, ["# as the browser draws it", f"tables = {name}.browser_tables(settings)"]
     imports.append("from dpml_app.code.tables import tables_of")
     known = "NoFacts()"
     if facts is None:

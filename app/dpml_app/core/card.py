@@ -150,16 +150,12 @@ class Card(Generic[V, F]):
     stacked: ClassVar[bool] = False
     # whether it is as wide as the page
     wide: ClassVar[bool] = False
-    # whether its line is read on the page also where the card is open from the start
-    says: ClassVar[bool] = False
     # settings after whose change the card is prepared again; empty: any
     depends: ClassVar[frozenset[str]] = frozenset()
     # why the code behind its plot is not offered; empty: it is
     no_script: ClassVar[str] = ""
     # how long its code takes, where results of the default classifier may not ship
     takes: ClassVar[str] = ""
-    # whether the browser computes all that it shows: `browser_tables` then needs no results
-    in_browser: ClassVar[bool] = False
     # makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure
     draw: ClassVar[Callable[[], Any] | None]
     # what `draw` has made, and the Bokeh figures in it
@@ -179,11 +175,6 @@ class Card(Generic[V, F]):
     def drawn(self, values: V) -> Sequence[Plot]:
         """Return the plots that are seen at this setting."""
         return self.plots
-
-    @classmethod
-    def belongs(cls, values: V) -> bool:
-        """Return whether the card is on the page at this setting; it is made when it first is."""
-        return True
 
     def refusal(self, values: V, facts: F) -> str:
         """Return in a sentence why the card says nothing about this data set or choice; empty if it does."""

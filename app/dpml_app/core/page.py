@@ -153,8 +153,6 @@ class BasePage:
         self.settings, self.pool = settings, pool
         self.readouts: dict[str, HTML] = {}
         self.slots: list[Slot] = []
-        # called when the page has other slots than before
-        self.on_slots: Callable[[], None] = lambda: None
         self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
         self.regions = {name: pn.Column(**WHOLE) for name in REGIONS}
         self.regions["top"].append(self.alerts)
@@ -276,8 +274,6 @@ class CardPage(BasePage, Generic[V, F]):
     controls_kind: ClassVar[type[Controls]]
     # what asks the workers
     runner: ClassVar[type[TaskRunner]] = TaskRunner
-    # settings after which the facts are loaded again
-    reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
 
     @staticmethod
     def shipped_facts(name: str) -> Any:
@@ -323,7 +319,7 @@ class CardPage(BasePage, Generic[V, F]):
         self.regions["side"].extend(self.side())
         self.regions["advanced"].append(self.advanced)
         self.regions["work"].append(self.work.progress.column)
-        self._make_slots(self.values())
+        self._make_slots()
         # a model is in the document once another one refers to it
         self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state, *self.connect()]
         if self.can_pin():
@@ -348,13 +344,9 @@ class CardPage(BasePage, Generic[V, F]):
         """Return a new card."""
         return kind()
 
-    def connect_card(self, card: Card[V, F]) -> None:
-        """Connect a card that has just been made with the page's own script."""
-
-    def _make_slots(self, values: V) -> None:
-        """Make the places that this setting has and that are not there yet, and the picture."""
-        new = [kind for kind in self.kinds if kind.name not in self.card_slots and kind.belongs(values)]
-        for kind in new:
+    def _make_slots(self) -> None:
+        """Make the places of all cards, and the picture."""
+        for kind in self.kinds:
             slot = Slot(f"{self.page_id}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
             slot.on_mount = self._on_mount
             self.card_slots[kind.name] = slot
@@ -363,22 +355,16 @@ class CardPage(BasePage, Generic[V, F]):
             if kind.name == self.main_card:
                 self.regions["top"].append(slot)
                 slot.mount()
-        if new:
-            self.slots = [self.advanced, *self.card_slots.values()]
-            rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
-            for region, opened in (("details", True), ("more", False)):
-                self.regions[region].objects = [slot for n, slot in rest.items() if (n in self.details) == opened]
-            self.on_slots()
-        for kind in self.kinds:
-            if kind.name in self.card_slots:
-                self.card_slots[kind.name].visible = kind.belongs(values)
+        self.slots = [self.advanced, *self.card_slots.values()]
+        rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
+        for region, opened in (("details", True), ("more", False)):
+            self.regions[region].objects = [slot for n, slot in rest.items() if (n in self.details) == opened]
 
     def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:
         """Return the content of a card's place."""
         self.cards[kind.name] = one = self.make(kind)
         if self._facts is not None:
             one.lay_out(self._facts)
-        self.connect_card(one)
         readout = self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in one.controls]
         if one.name == self.main_card:
@@ -387,7 +373,7 @@ class CardPage(BasePage, Generic[V, F]):
             return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
         # a lesson finds them by their class
         above = (pn.Column if one.stacked else line)(*own, css_classes=["card-controls"], **WHOLE)
-        aside = one.name in self.details and not one.says
+        aside = one.name in self.details
         return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
 
     def sentences(self) -> list[Any]:
@@ -400,9 +386,9 @@ class CardPage(BasePage, Generic[V, F]):
         self.state.data = {**self.state.data, "due": [True]}
         self.resume()
 
-    def _asked(self, values: V) -> set[str]:
-        """Return the names of the cards that are there and that this setting has."""
-        return {name for name, one in self.cards.items() if self.card_slots[name].objects and one.belongs(values)}
+    def _asked(self) -> set[str]:
+        """Return the names of the cards that are there."""
+        return {name for name in self.cards if self.card_slots[name].objects}
 
     # ---- what a page can say of itself ----------------------------------------------------------------------------
 
@@ -496,16 +482,14 @@ class CardPage(BasePage, Generic[V, F]):
         return await self._in_thread(ANSWERS, self.pool.cache.call, function, *arguments)
 
     async def _answer_once(self, changed: set[str]) -> None:
-        if self.reload & changed and not await self._load("dataset" in changed):
+        if "dataset" in changed and not await self._load():
             return
         if self._facts is None or "dataset" in self._changed:
             return  # nothing to show, or another data set was chosen while this one was loaded
         with self._hold():
             self.offer(changed)
         values, facts = self.values(), self._facts  # offering may have changed a setting
-        with self._hold():
-            self._make_slots(values)
-        asked = self._asked(values)
+        asked = self._asked()
         refused = {n: card.refusal(values, facts) for n, card in self.cards.items() if n in asked}
         wanted = {n: self.cards[n].work(values, facts) if not refusal else {} for n, refusal in refused.items()}
         at_once, late = (
@@ -566,16 +550,15 @@ class CardPage(BasePage, Generic[V, F]):
             with self._hold():
                 self._failed(self.what.capitalize(), error)
 
-    async def _load(self, other: bool) -> bool:
-        """Load the facts and lay out for them, cleared where it is another data set; say so where there are none."""
+    async def _load(self) -> bool:
+        """Load the facts of another data set and lay out for them; say so where there are none."""
         name, before = self.settings.dataset, self._dataset
         title = uploaded_table.display_name(name)
-        if other:
-            with self._hold():
-                if name != self._opened:
-                    self._clear()
-                self._opened = ""
-                self.work.rest(f"Loading {title}…")
+        with self._hold():
+            if name != self._opened:
+                self._clear()
+            self._opened = ""
+            self.work.rest(f"Loading {title}…")
         try:
             self.pool.keep(self.shipped_results(name))
             self._facts = facts = await self.facts(self.values())
@@ -589,11 +572,10 @@ class CardPage(BasePage, Generic[V, F]):
                 self.settings.dataset = before  # no axes stay empty
             return False
         self._dataset = name
-        if other:
-            with self._hold():
-                self.controls.dataset_note.object = self.note(facts)
-                for one in self.cards.values():
-                    one.lay_out(facts)
+        with self._hold():
+            self.controls.dataset_note.object = self.note(facts)
+            for one in self.cards.values():
+                one.lay_out(facts)
         return True
 
     def fill(self) -> None:

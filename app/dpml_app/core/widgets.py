@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter
+from bokeh.models import ColumnDataSource
 
 from dpml.datasets import Dataset
 from dpml_app import uploaded_table
@@ -22,11 +22,6 @@ from dpml_app.text.phrases import listed
 # of boxes to tick, as many columns as fit
 COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
-
-
-def words_of(code: str) -> CustomJSTickFormatter:
-    """Return a format for a slider's value, as JavaScript of `tick`."""
-    return CustomJSTickFormatter(code=code)
 
 
 def note(text: str) -> pn.pane.HTML:

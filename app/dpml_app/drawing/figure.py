@@ -184,19 +184,6 @@ def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: 
     return p
 
 
-def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
-
-    >>> [e.round(3).tolist() for e in edges([1, 4])]
-    [[0.5, 2.0], [2.0, 8.0]]
-    """
-    logs = np.log(np.asarray(values, dtype=float))
-    middle = (logs[1:] + logs[:-1]) / 2
-    first, last = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
-    cuts = np.exp(np.concatenate([[first], middle, [last]]))
-    return cuts[:-1], cuts[1:]
-
-
 def spread(draws: np.ndarray, middle: str = "mean") -> tuple[float, float, float]:
     """Return the mean or the median of draws, and the ends of what holds 90 % of them.
 

@@ -185,8 +185,6 @@ PHRASES = {
 }
 # of curves whose claim holds for no ε
 FLAWS = {"fixed-space": "reveals n"}
-# a method's actual ε, if it differs from the claimed one
-VAIDYA_TRUE = Style("Vaidya, actual ε", "#B48724", "y", "dotted")
 # of methods that have no style of their own; no row of the tables above has one of these colours
 SPARE = (
     ("#8748A2", "circle_x"),
@@ -242,7 +240,7 @@ def styles_of(family: str, group: str | None = None) -> dict[str, Style]:
 
 def all_styles() -> list[Style]:
     """Return the look of everything that has one here."""
-    return [VAIDYA_TRUE, *(style_of(key, family) for family, own in STYLES.items() for key in own)]
+    return [style_of(key, family) for family, own in STYLES.items() for key in own]
 
 
 # made when a plot first names a series: they need the claims of all methods, whose import takes longer than a plot's

@@ -28,14 +28,8 @@ def page_parts(page: CardPage) -> list[Any]:
     study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
     side = pn.Column(regions["side"], advanced, regions["work"], study, **WHOLE)
     page.advanced.mount()
-
-    def mount() -> None:
-        """Fill the places of cards."""
-        for slot in regions["details"].objects:
-            slot.mount()
-
-    page.on_slots = mount
-    mount()
+    for slot in regions["details"].objects:
+        slot.mount()
     head = f"<h2>{escape(page.question)}</h2><p>{page.lead}</p>"
     return [
         pn.pane.HTML(head, stylesheets=[HEAD], **WHOLE),
@@ -46,12 +40,6 @@ def page_parts(page: CardPage) -> list[Any]:
 
 def card_parts(page: CardPage, name: str) -> list[Any]:
     """Return one card, with the control of its page that stands under the picture."""
-    if name not in page.card_slots:
-        kind = next(one for one in page.kinds if one.name == name)
-        return [
-            pn.pane.HTML(f"<p>{escape(str(kind.title))}: not for these settings.</p>", **WHOLE),
-            page.alerts,
-        ]
     study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
     slot = page.card_slots[name]
     if name == page.main_card:

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers.linear_models import LinearModels
-from dpml.counts import contingency
 from dpml.evaluation import private_roc_curve
-from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
 from dpml.studies import SelectedLogisticStudy, SelectedNBStudy
 from dpml_app.data import default_study
 from dpml_app.data.default_study import RELATION, SEED
-from dpml_app.data.measures import dataset, expected_best
+from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.jobs import Task, kept
 from dpml_app.settings import EPSILONS, LAMBDAS, DatasetValues, Shared, choice, declared_by, number
@@ -61,10 +59,6 @@ class ExploreValues(DatasetValues):
         """Return the arguments of `roc`."""
         return self.dataset, self.relation, self.epsilon, *self.custom_model(), self.draws, self.seed
 
-    def selection_key(self) -> tuple:
-        """Return the arguments of `selection_by_epsilon`."""
-        return self.dataset, self.relation, self.n_features, self.selection_share
-
 
 @declared_by(ExploreValues)
 class ExploreSettings(Shared):
@@ -101,22 +95,6 @@ def custom_accuracy(
     """Return test accuracies of the custom model, shape (draws,); `options` are of `ExploreValues.custom_model`."""
     data = dataset(name)
     return _models(name, relation, epsilon, model, score, options, draws, seed).accuracy(data.X_test, data.y_test)
-
-
-def selection_by_epsilon(name: str, relation: str, n_features: int, share: float) -> dict[str, FloatArray]:
-    """Return at each ε the features' selection probabilities, (ε, D) by score, and how many of the T best are found."""
-    data = dataset(name)
-    counts = contingency(data.X_train, data.y_train, data.schema.n_classes)
-    public, D = PublicFacts.of(data.schema, relation), data.schema.n_features
-    # two sets of T features differ in at most K of them
-    T = min(n_features, D)
-    K, result = min(T, D - T), {}
-    for kind in ("count", "mutual_information"):
-        scores = scores_from_counts(counts, kind)
-        weights = [epsilon * share / (K * public.change_range(kind)) if K else 0.0 for epsilon in EPSILONS]
-        result[kind] = np.array([inclusion_probabilities(weight * scores, T) for weight in weights])
-        result[f"best {kind}"] = np.array([expected_best(scores, p, T) for p in result[kind]])
-    return result
 
 
 def roc(

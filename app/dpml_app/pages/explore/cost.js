@@ -1,4 +1,4 @@
-// Moves what belongs to the chosen ε: the marker, the gap, all runs, the custom model's point, and where texts begin.
+// Moves what belongs to the chosen ε: the marker, the gap with its text, all runs and the custom model's point.
 const epsilon = controls.data.epsilon[0], known = curve.data, mine = hand.data
 const put = (model, values) => model.setv(values, {sync: false})
 const near = (a, b) => Math.abs(a - b) < 1e-9 * b
@@ -29,10 +29,4 @@ put(dots, {data: shown})
 if (point.data.epsilon[0] !== epsilon) {
   const i = place_of(mine), row = ["mean", "low", "high"].map((name) => [name, i < 0 ? [] : [mine[name][i]]])
   put(point, {data: {epsilon: i < 0 ? [] : [epsilon], ...Object.fromEntries(row)}})
-}
-const words = target_label.data.text[0]
-const side = {x: [in_left ? end : start], align: [in_left ? "right" : "left"], off: [in_left ? -6 : 6],
-  shown: [narrow ? words.split(": ").at(-1) : words]}
-if (Object.entries(side).some(([name, [value]]) => target_label.data[name][0] !== value)) {
-  put(target_label, {data: {...target_label.data, ...side}})
 }

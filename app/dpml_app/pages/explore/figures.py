@@ -10,12 +10,10 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import FactorRange, NumeralTickFormatter, Span
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml_app.drawing.figure import (
-    LAYOUT,
     Figure,
     across,
     empty,
@@ -29,7 +27,7 @@ from dpml_app.drawing.figure import (
     spread,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.styles import (
     BLUE,
     COST,
@@ -39,7 +37,6 @@ from dpml_app.drawing.styles import (
     REFERENCE,
     STALE,
     Style,
-    style_of,
 )
 from dpml_app.settings import EPSILONS
 from dpml_app.views.frame import AXES, framed, line
@@ -48,8 +45,6 @@ from dpml_app.views.rendered import Table, ViewFigure
 FloatArray = NDArray[np.float64]
 # on this page no other method is drawn beside the custom model
 CUSTOM = Style("custom model", GREEN, "diamond")
-SCORE_STYLES = {"count": style_of("mask-count", "selector"), "mutual_information": style_of("mask-mi", "selector")}
-SCORE_WORDS = {"count": "counts", "mutual_information": "mutual information"}
 # of the gap, the part that a simpler method leaves: a lighter tone than the part of the noise
 SIMPLER_ALPHA = 0.45
 # of the band of a curve of other settings
@@ -102,19 +97,12 @@ class CostFigure(Figure):
         self.point = empty_source("cost-hand-now", *CURVE)
         self.gap = empty_source("cost-gap", "epsilon", "mean", "exact", "best", "text", "align", "off")
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
-        self.target_label = empty_source("cost-goal-words", "x", "y", "text", "shown", "base", "down", "align", "off")
-        self.target_label.tags = [LAYOUT]
         self.private: Private | None = None
         # the settings of the custom model whose curve is drawn
         self._levers: object = None
-        self.target = self._line("cost-goal", "width", 0.5, [2, 4])
-        self.marker = self._line("cost-marker", "height", 0.1, [5, 4])
-        self._draw(p)
-        self.label_target(50.0, "")
-
-    def _line(self, name: str, dimension: str, location: float, dash: list[int]) -> Span:
         look: dict[str, Any] = {"editable": True, "hover_line_color": BLUE, "hover_line_width": 4, "level": OVERLAY}
-        return across(self.plot, dimension, location, line_dash=dash, name=name, **look)
+        self.marker = across(p, "height", 0.1, line_dash=[5, 4], name="cost-marker", **look)
+        self._draw(p)
 
     def _draw(self, p: figure) -> None:
         private = Style("private", BLUE, "circle")
@@ -137,12 +125,10 @@ class CostFigure(Figure):
         bar: dict[str, Any] = {"color": CUSTOM.color, "line_width": 4, "level": OVERLAY}
         p.segment("epsilon", "low", "epsilon", "high", source=self.point, **bar)
         p.scatter("epsilon", "mean", source=self.point, size=19, marker=CUSTOM.marker, color=CUSTOM.color, **dot)
-        # the browser puts both texts on that side of the frame where the other one is not
+        # the browser puts the text where the frame has room
         look = {"text_align": "align", "x_offset": "off", "level": OVERLAY}
         bold = {"text_font_size": "18px", "text_font_style": "bold", "text_baseline": "bottom", "y_offset": -5}
         write(p, "epsilon", "best", "text", source=self.gap, color=COST, name="cost-words", **look, **bold)
-        look |= {"text_font_size": "14px", "text_baseline": "base", "y_offset": "down"}
-        write(p, "x", "y", "shown", source=self.target_label, color=REFERENCE, **look)
         legend = PlotLegend(p)
         named = {"non-private baseline": best, "default classifier": mean, "custom model": custom}
         for name, drawn in {**named, "majority class": guess}.items():
@@ -221,96 +207,9 @@ class CostFigure(Figure):
         if least < y.start or most > y.end:
             y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
 
-    def label_target(self, percent: float, text: str) -> None:
-        """Draw the line of a target accuracy with its label; a target beyond the axis is drawn at its end."""
-        y = self.plot.y_range
-        height = y.end - y.start
-        at = min(max(percent / 100, y.start + 0.02 * height), y.end - 0.02 * height)
-        # where it was dragged it stays: it may be on its way on
-        if abs(self.target.location - at) > 0.0026:
-            self.placed = self.target.location = at
-        # no room above it for the label
-        best = np.inf if self.private is None else self.private.best
-        below = at > y.end - 0.1 * height or at < best < at + 0.08 * height
-        row = {"y": at, "text": text, "shown": text, "base": "top" if below else "bottom", "down": 5 if below else -3}
-        if any(self.target_label.data[name] != [value] for name, value in row.items() if name != "shown"):
-            row |= {"x": EPSILONS[0], "align": "left", "off": 6}
-            self.target_label.data = {name: [value] for name, value in row.items()}
-
     def clear(self) -> None:
         super().clear()
         self.private = None
-        self.label_target(100 * self.target.location, "")
-
-
-class SelectionFigure:
-    """Inclusion probabilities of the mask distribution; the browser draws those at the ε of the slider."""
-
-    def __init__(self, rows: int = 20):
-        self.rows = rows
-        self.plot = p = new_figure(
-            "selection",
-            y_range=FactorRange(factors=[]),
-            x_range=(-0.02, 1.02),
-            x_axis_label="selection probability",
-        )
-        p.xaxis.formatter = NumeralTickFormatter(format="0%")
-        p.yaxis.major_label_text_font_size = "13px"
-        p.ygrid.visible = False
-        # at each ε the probabilities of the features that are shown
-        self.curves = empty_source("selection-curves", "epsilon", "count", "mutual_information")
-        self.shown = empty_source("selection-shown", "index", "y", "name")
-        self.drawn = empty_source("selection-drawn", "y", "name", "count", "mutual_information")
-        self.uniform = across(p, "height", 0, line_dash="dotted", name="uniform", level=OVERLAY)
-        on: dict[str, Any] = {"source": self.drawn, "level": OVERLAY}
-        p.segment("count", "y", "mutual_information", "y", color=REFERENCE, line_alpha=0.5, **on)
-        legend, every = PlotLegend(p), []
-        for kind, style in SCORE_STYLES.items():
-            dots = p.scatter(kind, "y", marker=style.marker, size=12, color=style.color, line_color="white", **on)
-            every.append(dots)
-            legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)])
-        legend.add("chance", [stroke(REFERENCE, "dotted")])
-        by_scores = ("by counts", "@count{0.00%}"), ("by mutual information", "@mutual_information{0.00%}")
-        hover(p, every, ("feature", "@name"), *by_scores)
-
-    def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
-        """Choose the features that are shown: the best of either exact score."""
-        ranks = [np.argsort(np.argsort(-s, kind="stable")) for s in (count, mutual_information)]
-        best = np.argsort(np.minimum(*ranks), kind="stable")[: self.rows]
-        best = best[np.argsort(-mutual_information[best], kind="stable")]
-        labels = _unique([_label(names[i]) for i in best])
-        self.plot.y_range.factors = labels[::-1]
-        self.clear()
-        self.shown.data = {"index": best, "y": labels, "name": [names[i] for i in best]}
-
-    def show(self, found: Mapping[str, np.ndarray], chance: float) -> None:
-        """Send the probabilities at each ε to the page; the browser then draws."""
-        index = self.shown.data["index"]
-        rows = {kind: found[kind][:, index].tolist() for kind in SCORE_STYLES}
-        self.curves.data = {"epsilon": list(EPSILONS), **rows}
-        self.uniform.location = chance
-
-    def clear(self) -> None:
-        empty(self.curves)
-        empty(self.drawn)
-
-
-def _label(name: str) -> str:
-    """Return a feature's name in 24 characters: its value says more than its column.
-
-    >>> _label("marital-status=Married-AF-spouse")
-    'marita…Married-AF-spouse'
-    """
-    return name if len(name) <= 24 else f"{name[:6]}…{name[-17:]}"
-
-
-def _unique(labels: list[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    result = []
-    for one in labels:
-        seen[one] = seen.get(one, 0) + 1
-        result.append(one if seen[one] == 1 else f"{one} ({seen[one]})")
-    return result
 
 
 RATES = ("fpr", "tpr")

@@ -1,14 +1,13 @@
 """The page Privacy cost: accuracy of the default classifier and of a custom model against ε.
 
-The browser draws the selection probabilities and moves the markers. The server answers every change with the values at
-the chosen setting. Workers compute the curves.
+The browser moves the markers. The server answers every change with the values at the chosen setting. Workers compute
+the curves.
 """
 
 from collections.abc import Callable, Mapping, Set
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import panel as pn
 from bokeh.models import ColumnDataSource, CustomJS
 
@@ -38,14 +37,13 @@ from dpml_app.pages.explore.compute import ExploreSettings, ExploreValues, shipp
 from dpml_app.pages.explore.figures import (
     CostFigure,
     Private,
-    SelectionFigure,
     roc_figure,
     roc_tables,
 )
 from dpml_app.pages.explore.lesson import FIGURES
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
-COST_SCRIPT, DRAG_SCRIPT, SELECTION_SCRIPT = (script(f"pages/explore/{n}.js") for n in ("cost", "drag", "selection"))
+COST_SCRIPT, DRAG_SCRIPT = (script(f"pages/explore/{n}.js") for n in ("cost", "drag"))
 COST_STYLE, LEVERS_STYLE = script("pages/explore/cost.css"), script("pages/explore/levers.css")
 # so small that the levers are above it on a laptop's screen
 RISK_STYLE = ".people { grid-template-columns: repeat(25, 1fr) !important; gap: 2px !important; }"
@@ -196,48 +194,6 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         self.figure.clear()
 
 
-class SelectionCard(Card[ExploreValues, BinaryFacts]):
-    """Selection probabilities of the best features."""
-
-    draw = SelectionFigure
-    in_browser = True
-    _found: Any = None
-    name, title, caption = "selection", "Selection probabilities", text.CAPTIONS["selection"]
-
-    def lay_out(self, facts: BinaryFacts) -> None:
-        self.figure.show_dataset(facts.names, facts.scores["count"], facts.scores["mutual_information"])
-
-    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        return {("selection", DEFERRED): Task(compute.selection_by_epsilon, values.selection_key())}
-
-    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self._chance = values.n_features / facts.n_features
-        self.show(now, {})
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        found = results.get(("selection", DEFERRED))
-        if found is not None and found is not self._found:
-            self._found = found
-            self.figure.show(found, self._chance)
-
-    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
-        found = results.get(("selection", DEFERRED))
-        return "Computing…" if found is None else text.selection_readout(values, facts.n_features, found)
-
-    @classmethod
-    def browser_tables(cls, values: ExploreValues) -> dict[str, pd.DataFrame]:
-        known, figure = measures.facts(values.dataset), SelectionFigure()
-        figure.show_dataset(known.names, known.scores["count"], known.scores["mutual_information"])
-        found, index = compute.selection_by_epsilon(*values.selection_key()), figure.shown.data["index"]
-        columns = {kind: found[kind][EPSILONS.index(values.epsilon), index] for kind in known.scores}
-        shown = {name: figure.shown.data[name] for name in ("y", "name")}
-        return {"selection-drawn": pd.DataFrame({**shown, **columns})}
-
-    def clear(self) -> None:
-        self._found = None
-        super().clear()
-
-
 class RocCard(Card[ExploreValues, BinaryFacts]):
     """Exact and private ROC curves of one custom model."""
 
@@ -273,9 +229,9 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     facts_of = staticmethod(measures.facts)
     shipped_facts, shipped_results = staticmethod(shipped_facts), staticmethod(shipped_results)
     controls: ExploreControls
-    kinds = (MainCard, SelectionCard, RocCard)
+    kinds = (MainCard, RocCard)
     main_card = "cost"
-    details = ("selection", "roc")
+    details = ("roc",)
     has_more = False
     sources = ("answer-state", "sweep-state")
     readout_name = "{}-readout"
@@ -283,13 +239,10 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     controls_kind = ExploreControls
     # the curve and the target accuracy of which the page shows the needed ε
     _needed_of: tuple[int, bool, float] | None = None
-    # the target accuracy to whose ε the marker moves once the curve is there
-    _target: float | None = None
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
         super().__init__(settings, pool)
         self.controls.on_target = self._aim_at
-        settings.param.watch(self._forget_target, ["epsilon", "dataset"])
         self.risk.stylesheets = [*self.risk.stylesheets, RISK_STYLE]
         self.headline.param.update(stylesheets=[BOX_STYLE, COST_STYLE], margin=(0, 0, 12, 0))
         self.fill()
@@ -303,46 +256,29 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
 
     def connect(self) -> list[Any]:
         browser = self.controls.tell_browser("browser-controls", "epsilon")
-        self._browser, cost = browser, self._picture.figure
-        names = ("plot", "curve", "hand", "draws", "gap", "dots", "marker", "point", "target_label")
+        cost = self._picture.figure
+        names = ("plot", "curve", "hand", "draws", "gap", "dots", "marker", "point")
         arguments = {"controls": browser, **{name: getattr(cost, name) for name in names}}
-        moved = run_script(COST_SCRIPT, arguments, browser, cost.draws, cost.hand, cost.target_label)
+        moved = run_script(COST_SCRIPT, arguments, browser, cost.draws, cost.hand)
         cost.plot.js_on_change("inner_width", moved)
         dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
         dragged.on_change("data", self._dragged)
         arguments = {"controls": browser, "dragged": dragged, "marker": cost.marker, "steps": list(EPSILONS)}
         cost.marker.js_on_change("location", CustomJS(args=arguments, code=DRAG_SCRIPT))
-        cost.target.on_change("location", self._target_dragged)
         return [browser, dragged]
-
-    def connect_card(self, card: Card[ExploreValues, BinaryFacts]) -> None:
-        if isinstance(card, SelectionCard):
-            selection = card.figure
-            arguments = {name: getattr(selection, name) for name in ("curves", "shown", "drawn")}
-            run_script(SELECTION_SCRIPT, {"controls": self._browser, **arguments}, self._browser, selection.curves)
 
     def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Take the ε to which the marker was dragged."""
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
             self.report("epsilon", problem)
 
-    def _target_dragged(self, _attribute: str, _old: Any, new: float) -> None:
-        """Take the accuracy to which the target's line was dragged, to half a percent, as its slider would."""
-        if new != self._picture.figure.placed:
-            self.controls.widgets["wanted"].value = min(max(round(200 * new) / 2, 50.0), 100.0)
-
     def _aim_at(self, wanted: float) -> None:
-        """Move the marker to the ε that an accuracy needs, at once or when the curve is there."""
-        self._target = wanted
+        """Move the marker to the ε that an accuracy needs, if the whole curve is there."""
         interval = self._picture.needed(wanted)
         if interval is not None:
-            self._target = None
             reached = [epsilon for epsilon in EPSILONS if epsilon >= interval.epsilon * (1 - 1e-9)]
             if reached:
                 self.settings.epsilon = reached[0]
-
-    def _forget_target(self, _event: Any) -> None:
-        self._target = None
 
     @property
     def _picture(self) -> MainCard:
@@ -356,11 +292,8 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         if self._needed_of == (id(curve[0]), curve[1], wanted):
             return
         self._needed_of = id(curve[0]), curve[1], wanted
-        if self._target is not None:
-            self._aim_at(self._target)
         interval = self._picture.needed(wanted)
         self.controls.needed.object = text.needed_text(interval, max(curve[0]["mean"], default=0.0))
-        figure.label_target(wanted, text.target_label(wanted, interval))
 
     def words(self, values: ExploreValues, facts: GroupFacts, results: Mapping[str, Results]) -> str:
         shown = results.get(self.main_card, {})

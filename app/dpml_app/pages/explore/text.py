@@ -12,7 +12,6 @@ from dpml.studies import NeededEpsilon
 from dpml_app.core.card import Number
 from dpml_app.data.facts import GroupFacts
 from dpml_app.pages.explore.compute import ExploreValues
-from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import interval, minus, percent
 
 CAPTIONS = {
@@ -20,26 +19,11 @@ CAPTIONS = {
         "Mean and 90% of 20 runs: default classifier (blue), custom model (green). The baseline is chosen on test "
         "records: never publish it. A new plan can lower the curve: Adult's grid doubles to 64 cells at ε = 0.32."
     ),
-    "selection": (
-        "Exact probability that the exponential mechanism selects each feature. The features shown have the highest "
-        "exact scores by counts or mutual information. The mechanism draws all T features at once."
-    ),
     "roc": (
         "ROC curve of one custom model on the test records, with and without noise on the curve. Training and test "
         "records are different people, so each record spends ε once."
     ),
 }
-
-
-def selection_readout(values: ExploreValues, n_features: int, found: Mapping[str, Any]) -> str:
-    """Return how many of the best features private selection finds."""
-    T, at, spent = values.n_features, EPSILONS.index(values.epsilon), values.epsilon * values.selection_share
-    best = {kind: float(found[f"best {kind}"][at]) for kind in ("count", "mutual_information")}
-    return (
-        f"Of the <b>{T}</b> features with the highest scores, private selection finds on average "
-        f"<b>{best['count']:.1f}</b> by counts and <b>{best['mutual_information']:.1f}</b> by mutual information "
-        f"(chance: <b>{T * T / n_features:.1f}</b>). Selection spends ε = {spent:.3g}."
-    )
 
 
 def costs(facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> tuple[list[str], NDArray[np.float64]]:
@@ -160,19 +144,6 @@ def needed_text(interval: NeededEpsilon | None, most: float) -> str:
         return f"No ε up to 10 reaches it. The highest accuracy is {np.floor(1000 * most) / 10:.1f}%."
     high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
     return f"<b>ε = {interval.epsilon:g}</b> ({interval.low:g} to {high})"
-
-
-def target_label(wanted: float, interval: NeededEpsilon | None) -> str:
-    """Return the label of the target's line.
-
-    >>> target_label(85.0, NeededEpsilon(0.488, 0.44, 0.538)), target_label(85.5, None)
-    ('target 85%: ε = 0.49', 'target 85.5%: loading')
-    """
-    if interval is None:
-        needs = "loading"
-    else:
-        needs = f"ε = {interval.epsilon:.2g}" if np.isfinite(interval.epsilon) else "no ε up to 10"
-    return f"target {wanted:g}%: {needs}"
 
 
 def cost_by_group(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
 from dpml.registry import method
-from dpml.selection import MaskSelector, PublicFacts, inclusion_probabilities, sample_masks, scores_from_counts
+from dpml.selection import MaskSelector, inclusion_probabilities, scores_from_counts
 from dpml.studies.accuracy import RowBoundedNBStudy, SelectionStudy, accuracy_of_selected
 from dpml.tuning import BestSelector
 from dpml_app.data.measures import dataset, feature_ladder
@@ -21,11 +20,8 @@ from dpml_app.settings import DatasetValues, MultiSelect, Shared, choice, declar
 # the scores that the first plots compare
 KINDS = ("mutual_information", "count")
 ORDERS = {"count": "Counts", "mutual_information": "Mutual information"}
-# weights of one unit of score
-CALIBRATIONS = {"range": "Calibrated", "published": "As published", "per-feature": "Per feature"}
 SELECTOR_STYLES = styles_of("selector", "top")
 SELECTORS = {name: style.label for name, style in SELECTOR_STYLES.items()}
-MOST_SHOWN = 240
 # an ε at which the noise is below visibility
 NO_NOISE = 1e9
 Floats = NDArray[np.float64]
@@ -38,7 +34,6 @@ class SelectValues(DatasetValues):
     n_features: int
     selection_share: float
     draws: int
-    select_calibration: str = choice("range", CALIBRATIONS, "Score weights")
     select_order: str = choice("count", ORDERS, "Rank features by")
     select_methods: tuple[str, ...] = choice(
         ["mask-count", "mask-mi", "exact"], SELECTORS, "Selection methods", MultiSelect
@@ -68,53 +63,15 @@ def _scores(name: str, kind: str) -> Floats:
 # ---- the mask distribution ----------------------------------------------------------------------------------------
 
 
-def _weight(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> float:
-    selector = MaskSelector(epsilon, n_features, kind, calibration=calibration, relation=relation)
-    return selector.weight(dataset(name).schema)
-
-
-def actual_epsilon(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> float:
-    """Return the actual ε of a selection, which `epsilon` states, by the weights of the score."""
-    schema = dataset(name).schema
-    reach = min(n_features, schema.n_features - n_features) * PublicFacts.of(schema, relation).change_range(kind)
-    return reach * _weight(name, kind, calibration, relation, epsilon, n_features)
-
-
-def inclusion(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:
+def inclusion(name: str, kind: str, relation: str, epsilon: float, n_features: int) -> Floats:
     """Return the exact probability that each feature is selected."""
-    weight = _weight(name, kind, calibration, relation, epsilon, n_features)
+    weight = MaskSelector(epsilon, n_features, kind, relation=relation).weight(dataset(name).schema)
     return inclusion_probabilities(weight * _scores(name, kind), n_features)
-
-
-def one_set(
-    name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int, seed: int
-) -> NDArray[np.bool_]:
-    """Return one sample of selected features."""
-    weight = _weight(name, kind, calibration, relation, epsilon, n_features)
-    return sample_masks(weight * _scores(name, kind), n_features, 1, rng=np.random.default_rng(seed))[0]
-
-
-def coins(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:
-    """Return each feature's probability in a selection of its own (Antonova 2016), against the one in place T + 1."""
-    weight, scores = _weight(name, kind, calibration, relation, epsilon, n_features), _scores(name, kind)
-    reference = np.sort(scores)[::-1][min(n_features, len(scores) - 1)]
-    return np.asarray(expit(weight * (scores - reference)))
 
 
 def places(scores: Floats) -> NDArray[np.intp]:
     """Return the features, best exact score first."""
     return np.argsort(-scores, kind="stable")
-
-
-def shown_ranks(n_total: int) -> NDArray[np.intp]:
-    """Return the places from 0 that are drawn: all, or the first ones and then geometrically fewer.
-
-    >>> shown_ranks(3).tolist(), len(shown_ranks(10_000)) <= 240
-    ([0, 1, 2], True)
-    """
-    if n_total <= MOST_SHOWN:
-        return np.arange(n_total)
-    return np.unique(np.rint(np.geomspace(1, n_total, MOST_SHOWN)).astype(np.intp)) - 1
 
 
 # ---- accuracy against the number of features ----------------------------------------------------------------------

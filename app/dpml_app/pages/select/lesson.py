@@ -24,7 +24,7 @@ def step(s: Any, score: str) -> float:
 def chosen(s: Any, by: str, judged_by: str) -> float:
     """Return how many of the T best features by one score a selection by another has on average."""
     spent = s.epsilon * s.selection_share
-    p = compute.inclusion(s.dataset, by, s.select_calibration, s.relation, spent, s.n_features)
+    p = compute.inclusion(s.dataset, by, s.relation, spent, s.n_features)
     return measures.expected_best(measures.facts(s.dataset).scores[judged_by], p, s.n_features)
 
 

@@ -1,6 +1,6 @@
 """The page Feature selection: selection probabilities, and the accuracy of a classifier on the selected features.
 
-The server answers every change with the exact probabilities and one sample. Workers compute the accuracies.
+The server answers every change with the exact probabilities. Workers compute the accuracies.
 """
 
 from collections.abc import Mapping
@@ -8,24 +8,17 @@ from typing import Any, ClassVar
 
 import panel_material_ui as pmui
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here
+from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import FAR, CurvesCard
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import COLUMNS, Controls
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.data.measures import expected_best
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.jobs import Task
 from dpml_app.pages.select import compute, text
 from dpml_app.pages.select.compute import KINDS, SELECTOR_STYLES, SelectSettings, SelectValues
-from dpml_app.pages.select.figures import (
-    OWN_STYLES,
-    ChosenFigure,
-    coins_figure,
-    coins_tables,
-    most_units,
-)
+from dpml_app.pages.select.figures import OWN_STYLES, ChosenFigure
 from dpml_app.pages.select.lesson import FIGURES
 from dpml_app.views.frame import AXES
 
@@ -42,58 +35,26 @@ class SelectControls(Controls):
 
     def in_cards(self) -> None:
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
-        self.add("select_calibration", pmui.RadioBoxGroup)
         self.add("select_methods", sx=COLUMNS)
 
 
 class ChosenCard(Card[SelectValues, BinaryFacts]):
-    """Selection probabilities of the features, best first, and one sample."""
+    """Selection probabilities of the features, best first."""
 
     draw = ChosenFigure
     name, title, caption = "chosen", "Selection probabilities", text.CAPTIONS["chosen"]
     controls = ("select_order",)
 
     def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        name, order, key = values.dataset, values.select_order, values.selection_key()
-        setting = values.select_calibration, *key
-        sample = Task(compute.one_set, (name, order, *setting, values.seed))
-        return {(kind, IMMEDIATE): Task(compute.inclusion, (name, kind, *setting)) for kind in KINDS} | {
-            ("set", IMMEDIATE): sample,
-            ("cost", IMMEDIATE): Task(compute.actual_epsilon, (name, order, *setting)),
-        }
+        key = values.selection_key()
+        return {(kind, IMMEDIATE): Task(compute.inclusion, (values.dataset, kind, *key)) for kind in KINDS}
 
     def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
         chances = {kind: now[kind, IMMEDIATE] for kind in KINDS}
-        self.figure.show(facts, values.select_order, chances, now["set", IMMEDIATE])
+        self.figure.show(facts, values.select_order, chances, values.n_features)
 
     def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
-        return text.headline(values, facts, results)
-
-    def to_pin(self, values: SelectValues, facts: BinaryFacts, results: Results) -> Answer | None:
-        scores, p = facts.scores[values.select_order], results[values.select_order, IMMEDIATE]
-        _, spent, T = values.selection_key()
-        return Answer(text.pinned_numbers(expected_best(scores, p, T), T, len(p), spent))
-
-
-class CoinsCard(Card[SelectValues, BinaryFacts]):
-    """Each feature in a selection of its own."""
-
-    draw = coins_figure
-    name, title, caption = "coins", "Score against sensitivity", text.CAPTIONS["coins"]
-    controls = ("select_calibration",)
-
-    def lay_out(self, facts: BinaryFacts) -> None:
-        self.figure.plot.x_range.update(start=0.08, end=1.5 * most_units(facts))
-
-    def work(self, values: SelectValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        setting = values.select_calibration, *values.selection_key()
-        return {(kind, IMMEDIATE): Task(compute.coins, (values.dataset, kind, *setting)) for kind in KINDS}
-
-    def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
-        self.figure.show(coins_tables(facts, values.relation, {kind: now[kind, IMMEDIATE] for kind in KINDS}))
-
-    def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
-        return text.coins_readout(facts, values, {kind: results[kind, IMMEDIATE] for kind in KINDS})
+        return f"{text.headline(values, facts, results)} {text.sensitivities(values, facts)}"
 
 
 class AccuracyCard(CurvesCard[SelectValues, BinaryFacts]):
@@ -159,13 +120,12 @@ class SelectPage(CardPage[SelectValues, BinaryFacts]):
     lead = "Drag <b>T</b>, the number of selected features."
     settings: SelectSettings
     facts_of = staticmethod(measures.facts)
-    kinds = (ChosenCard, CoinsCard, AccuracyCard)
+    kinds = (ChosenCard, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"
     what = "accuracies"
     controls_kind = SelectControls
     main_card = "chosen"
-    details = ("coins",)
 
     def words(self, values: SelectValues, facts: BinaryFacts, results: Mapping[str, Results]) -> str:
         return text.headline(values, facts, results.get(self.main_card, {}))

@@ -5,96 +5,51 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import holoviews as hv
-import numpy as np
-from bokeh.models import (
-    ColorBar,
-    FactorRange,
-    LinearColorMapper,
-    NumeralTickFormatter,
-    SaveTool,
-)
-from bokeh.palettes import Viridis256
-from bokeh.transform import dodge
+from bokeh.models import FactorRange, NumeralTickFormatter
 
-from dpml.sweep import STANDARD
-from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, Number, ResultKey, Results, here, kept_but_for
+from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.drawing.figure import (
-    Figure,
-    across,
-    edges,
-    empty_source,
-    fill,
-    follow_ground,
-    hover,
-    new_figure,
-    over_epsilon,
-    spread,
-    write,
-)
+from dpml_app.drawing.figure import Figure, across, empty_source, fill, hover, new_figure, spread
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.styles import (
-    HERE,
-    OVERLAY,
-    REFERENCE,
-    STALE,
-    VAIDYA_TRUE,
-    Style,
-    style_of,
-)
+from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.jobs import Task
 from dpml_app.pages.train.compute import (
-    EVERY,
-    LINEAR,
-    MAPPED_METHODS,
-    MAPPED_RELATION,
+    METHODS,
     PERCENTILES,
     RULE,
-    SAID,
     Row,
     TrainFacts,
     TrainValues,
-    asked,
     chosen,
-    lambda_without_noise,
-    levels,
-    map_cells,
     measured,
-    nb_silenced,
     nearest,
     nothing_to_compare,
     private,
-    public_lambda,
-    rule_takes,
     true_epsilon,
     why_not,
     without_privacy,
 )
-from dpml_app.pages.train.text import CAPTIONS, best_in_words, fewer_draws
+from dpml_app.pages.train.text import CAPTIONS, fewer_draws
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import interval, percent
 from dpml_app.views.frame import Axis
-from dpml_app.views.rendered import Table
+
+ACCURACY = "accuracy on test records"
 
 
-def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
+def styles(names: Sequence[str], facts: TrainFacts) -> dict[str, Style]:
     """Return how methods look on such a table; the label says so if their claim does not hold, or needs a δ."""
     by_name = {}
     for name in names:
-        style, note = style_with_delta(name), ""
-        if not private(name, facts):
+        style, note = METHODS[name].look, ""
+        if not METHODS[name].pure:
+            note = ", needs δ"
+        elif not private(name, facts):
             note = ", not private"
-        elif not EVERY[name].claim_holds:
+        elif not METHODS[name].claim_holds:
             note = ", stated ε"
         by_name[name] = replace(style, label=style.label + note)
     return by_name
-
-
-def style_with_delta(name: str) -> Style:
-    """Return how a method looks; the label says so if it needs a δ."""
-    style = EVERY[name].look
-    return style if EVERY[name].pure else replace(style, label=f"{style.label}, needs δ = {SAID}")
 
 
 # ---- Methods at the chosen ε ---------------------------------------------------------------------------------------
@@ -102,10 +57,8 @@ def style_with_delta(name: str) -> Style:
 
 # so far does an interval make the axis longer than what is compared, at either end
 MOST_BEYOND = 0.25
-# pixels of a row, with its name above its bar, and of axis and legend
-ROW_HEIGHT, FRAME = 46, 150
-# the name of a method in the ink of the page
-INK = ("#16202c", "#e6e8ea")
+# pixels of a row, and of axis and legend
+ROW_HEIGHT, FRAME = 36, 150
 
 
 def fitted(rows: Sequence[Row]) -> tuple[float, float]:
@@ -127,24 +80,22 @@ class MethodsFigure(Figure):
     computed = ("rows",)
 
     def __init__(self) -> None:
-        self.plot = p = new_figure("train-methods", x_range=(0.7, 0.9), y_range=(1, -1), x_axis_location="above")
-        # the names begin at the start of the axis, which therefore stays
-        p.toolbar.tools = [tool for tool in p.tools if isinstance(tool, SaveTool)]
-        p.xaxis.update(formatter=NumeralTickFormatter(format="0.[0]%"), axis_line_color=None)
-        p.yaxis.visible = p.ygrid.visible = False
-        columns = ("method", "mean", "low", "high", "without", "shown", "color", "marker", "alpha", "y", "start")
-        self.rows = rows = empty_source("train-methods-rows", *columns)
+        self.plot = p = new_figure(
+            "train-methods", x_range=(0.7, 0.9), y_range=FactorRange(factors=[]), x_axis_label=ACCURACY
+        )
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
+        # on a phone the names take half of the width
+        p.yaxis.major_label_text_font_size = "13px"
+        p.ygrid.visible = False
+        self.rows = empty_source("train-methods-rows", "method", "mean", "low", "high", "without", "color", "marker")
+        self._cells: list[tuple] = []
         self.guess = across(p, "height", line_dash="dotted", line_width=2.5)
-        paint: Any = {"fill_color": "color", "line_color": "color", "line_alpha": "alpha", "source": rows}
-        bars = p.hbar("y", left="low", right="high", height=0.25, fill_alpha=0.3, line_width=1.5, **paint)
+        paint: Any = {"color": "color", "source": self.rows}
+        bars = p.hbar("method", left="low", right="high", height=0.5, fill_alpha=0.3, **paint)
         tick: Any = {"marker": "dash", "angle": math.pi / 2, "line_color": REFERENCE, "line_width": 4}
-        levels = p.scatter("without", "y", source=rows, size=18, **tick)
-        dots = p.scatter("mean", "y", marker="marker", size=12, line_width=2, fill_alpha="alpha", **paint)
-        large: Any = {"text_font_size": "15px", "text_baseline": "bottom", "x_offset": 2, "y_offset": -3}
-        names = write(p, "start", dodge("y", -0.125), "shown", source=rows, level=OVERLAY, **large)
-        names.glyph.text_color = INK[0]
-        follow_ground(p, names.glyph, "text_color", *INK)
-        legend = PlotLegend(p, location=(0, 0))  # there is no axis at its left
+        levels = p.scatter("without", "method", source=self.rows, size=18, **tick)
+        dots = p.scatter("mean", "method", marker="marker", size=12, line_width=2, **paint)
+        legend = PlotLegend(p)
         legend.add("without noise", [mark(color=REFERENCE, size=14, **tick)])
         legend.add("majority-class baseline", [stroke(REFERENCE, "dotted")])
         tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
@@ -157,67 +108,58 @@ class MethodsFigure(Figure):
             return
         start, end = fitted(rows)
         self.plot.x_range.update(start=start, end=end)
-        self.plot.y_range.start = len(rows) - 0.5
-        self.plot.min_height = int(ROW_HEIGHT * (len(rows) + 0.5)) + FRAME
+        self.plot.min_height = ROW_HEIGHT * len(rows) + FRAME
         self.guess.location = guess
-        best_first = sorted(rows, key=lambda row: (bool(row.true_epsilon), -row.mean))
-        fill(self.rows, [(*_cells(row), place, start) for place, row in enumerate(best_first)])
+        cells = [
+            (
+                row.style.label + (f", ε = {row.true_epsilon}" if row.true_epsilon else ""),
+                *(row.mean, row.low, row.high, math.nan if row.without is None else row.without),
+                *(row.style.color, row.style.marker),
+            )
+            for row in sorted(rows, key=lambda row: (bool(row.true_epsilon), -row.mean))
+        ]
+        if cells != self._cells:
+            self._cells = cells
+            self.plot.y_range.factors = [cell[0] for cell in cells][::-1]
+            fill(self.rows, cells)
 
     def clear(self) -> None:
         super().clear()
-        self.guess.location = None
-
-
-def _cells(row: Row) -> tuple[Any, ...]:
-    """Return the columns of a method besides its place."""
-    text = f"claim violated, actual ε: {row.true_epsilon}" if row.true_epsilon else percent(row.mean)
-    without = math.nan if row.without is None else row.without
-    style, alpha = row.style, STALE if row.stale else 1.0
-    numbers = row.mean, row.low, row.high, without
-    return style.label, *numbers, f"{style.label}: {text}", style.color, style.marker, alpha
+        self._cells, self.guess.location = [], None
 
 
 # ---- What cards have in common -------------------------------------------------------------------------------------
 
 
-MEASURED = {
-    "accuracy": "accuracy on test records",
-    "auc": "AUC (chance: 50%)",
-}
-
-
-def label_measure(axis: Any, values: TrainValues) -> None:
-    """Say on an axis what the methods are measured by."""
-    if axis.axis_label != MEASURED[values.train_measure]:
-        axis.axis_label = MEASURED[values.train_measure]
+# what a method reaches without noise, and the level of the one method that a card compares with
+WITHOUT = "without "
+NON_PRIVATE = "non-private"
+MAJORITY = Style("Majority-class baseline", REFERENCE, "dot", "dotted")
 
 
 class TrainCard(Card[TrainValues, TrainFacts]):
     """A card of the Train page, with the caption of its name."""
-
-    # families of methods that it is about; without them it is not on the page
-    families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "name" in vars(cls):
             cls.caption = CAPTIONS[cls.name]
 
-    @classmethod
-    def belongs(cls, values: TrainValues) -> bool:
-        return bool(set(cls.families) & set(values.families))
-
 
 class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
-    """A card of accuracies with bands, and of level lines that the facts name."""
+    """A card of accuracies with bands, the majority-class baseline, and the level of one method without noise."""
 
-    y = Axis(MEASURED["accuracy"], share=True)
+    y = Axis(ACCURACY, share=True)
     column = "accuracy"
     look: ClassVar[Mapping[str, Any]] = {"marks": True}
-    levels: ClassVar[Mapping[str, Style]] = {}
+    levels: ClassVar[Mapping[str, Style]] = {
+        NON_PRIVATE: Style("Non-private", REFERENCE, "dot", "dotdash"),
+        "majority": MAJORITY,
+    }
 
     def level_values(self, values: TrainValues, facts: TrainFacts, results: Results) -> Mapping[str, float]:
-        return {name: value for name, value in levels(values, facts).items() if name in self.levels}
+        exact = here(results, NON_PRIVATE)
+        return {"majority": facts.majority} | ({} if exact is None else {NON_PRIVATE: float(exact["accuracy"].mean())})
 
     def ranking(self, results: Results, at: Any) -> str:
         """Return the means of the series at one place, best first, each with the range of 90 % of its draws.
@@ -233,25 +175,11 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
         return ", ".join(text for _mean, text in sorted(ranked, reverse=True))
 
 
-# of the series of a method's level
-WITHOUT = "without "
-
-
 class MethodsCard(TrainCard):
     """Every chosen method at one ε, each with its own level without privacy."""
 
     draw = MethodsFigure
     name, title = "methods", "Methods at the chosen ε"
-    controls, families = ("train_measure",), ("naive-bayes", "linear")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._values: TrainValues | None = None
-        self._facts: TrainFacts | None = None
-        # of each method what was shown last, until its result at another ε has come
-        self._last: dict[str, Row] = {}
-        # of which settings and results the picture is
-        self._drawn: Any = None
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         return nothing_to_compare(values, facts)
@@ -267,41 +195,17 @@ class MethodsCard(TrainCard):
         return {(WITHOUT + m, _when(m)): without_privacy(m, values) for m in chosen(values, facts)}
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        before = self._values
-        if before is None or (before.dataset, before.train_measure) != (values.dataset, values.train_measure):
-            self._last = {}
         self._values, self._facts = values, facts
-        label_measure(self.figure.plot.xaxis[0], values)
-        self._draw(now)
+        self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        self._draw(results)
-
-    def _draw(self, results: Results) -> None:
-        values, facts = self._values, self._facts
-        assert values is not None
-        assert facts is not None
-        if self._drawn == (values, facts, frozenset(results)):
-            return
-        self._drawn = values, facts, frozenset(results)
-        there = self.rows(values, facts, results)
-        self._last |= there
-        stale = (m for m in chosen(values, facts) if m in self._last and m not in there)
-        shown = [*there.values(), *(replace(self._last[method], stale=True) for method in stale)]
-        self.figure.show(shown, levels(values, facts)["majority"])
+        rows = self.rows(self._values, self._facts, results)
+        self.figure.show(list(rows.values()), self._facts.majority)
 
     def rows(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Row]:
         """Return the rows of the methods whose results are there."""
         methods = (method for method in chosen(values, facts) if here(results, method) is not None)
         return {method: _row(method, values, facts, results) for method in methods}
-
-    def to_pin(self, values: TrainValues, facts: TrainFacts, results: Results) -> Answer | None:
-        numbers = [
-            Number(row.style.label, percent(row.mean), f"{percent(row.low)} to {percent(row.high)}")
-            for row in self.rows(values, facts, results).values()
-            if not row.true_epsilon
-        ]
-        return Answer(tuple(numbers), within="90% of runs") if numbers else None
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         rows, drawn = self.rows(values, facts, results).values(), chosen(values, facts)
@@ -313,179 +217,59 @@ class MethodsCard(TrainCard):
         paid = true_epsilon("vaidya", values.epsilon, facts, values.relation)
         if "vaidya" in drawn and paid is not None:
             text += f" Vaidya et al. state ε = {values.epsilon:g} for each count. The actual ε is <b>{paid:g}</b>."
-        broken = [EVERY[m].title for m in drawn if not private(m, facts)]
+        broken = [METHODS[m].title for m in drawn if not private(m, facts)]
         if broken:
             text += f" <b>Not private at any ε</b>: {', '.join(broken)}."
-        missing = [why for m in asked(values) if (why := why_not(m, facts))]
+        missing = [why for m in values.train_methods if (why := why_not(m, facts))]
         if missing:
             text += f" Not shown: {', '.join(missing)}."
-        if "rule" in drawn:
-            naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
-            text += f" The public rule selects {'naive Bayes' if naive else 'a linear SVM'} here."
-        return text + fewer_draws(chosen(values, facts), values.draws)
-
-    def clear(self) -> None:
-        self._last, self._drawn = {}, None
-        super().clear()
+        return text + fewer_draws(drawn, values.draws)
 
 
 def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) -> Row:
     """Return the row of a method whose result is there."""
-    measure, without = values.train_measure, here(results, WITHOUT + method)
-    mean, low, high = (float(value) for value in spread(here(results, method)[measure]))
+    without = here(results, WITHOUT + method)
+    mean, low, high = (float(value) for value in spread(here(results, method)["accuracy"]))
     paid = ""
-    if not EVERY[method].claim_holds:
+    if not METHODS[method].claim_holds:
         epsilon = true_epsilon(method, values.epsilon, facts, values.relation)
         paid = "∞" if epsilon is None else f"{epsilon:g}"
-    level = None if without is None else float(without[measure].mean())
-    return Row(style_with_delta(method), mean, low, high, level, paid)
+    level = None if without is None else float(without["accuracy"].mean())
+    return Row(METHODS[method].look, mean, low, high, level, paid)
 
 
 def _when(method: str) -> str:
-    return WORKER if EVERY[method].anew else IMMEDIATE
-
-
-# ---- Best method at each ε -----------------------------------------------------------------------------------------
-
-
-# what is so many points behind, or more, is darkest
-FAR = 10.0
-
-
-class BestFigure(Figure):
-    """A row for each method, a column for each ε: how far it is behind the best, and which are as good."""
-
-    computed = ("cells", "equal", "best")
-
-    def __init__(self) -> None:
-        methods = FactorRange(factors=list(MAPPED_METHODS.values())[::-1])
-        self.plot = p = over_epsilon("train-best", EPSILONS[0] / 1.5, EPSILONS[-1] * 1.5, y_range=methods)
-        p.grid.visible = False
-        # on a phone the names take half of the width
-        p.yaxis.major_label_text_font_size, p.xaxis.axis_label = "11px", "ε (log scale)"
-        columns = ("left", "right", "epsilon", "method", "setting", "mean", "error", "behind")
-        self.cells = empty_source("train-best-cells", *columns)
-        self.equal = empty_source("train-best-equal", "epsilon", "method")
-        self.best = empty_source("train-best-best", "epsilon", "method")
-        self.marker = across(p, "height", name="train-best-marker", level=OVERLAY, line_color=HERE, line_width=3)
-        mapper = LinearColorMapper(palette=Viridis256[::-1], low=0.0, high=FAR, name="train-best-colors")
-        look: dict[str, Any] = {"fill_color": {"field": "behind", "transform": mapper}, "line_color": None}
-        cells = p.hbar("method", left="left", right="right", height=1, source=self.cells, **look)
-        dot: Any = {"size": 9, "fill_color": "black", "line_color": "white", "level": OVERLAY}
-        ring: Any = {"fill_color": "white", "line_color": "black", "line_width": 2}
-        p.scatter("epsilon", "method", source=self.equal, **dot)
-        p.scatter("epsilon", "method", source=self.best, size=14, level=OVERLAY, **ring)
-        legend = PlotLegend(p)
-        legend.add("best", [mark("circle", "white", **{k: v for k, v in ring.items() if k != "fill_color"})])
-        legend.add("as good", [mark("circle", "black", line_color="white")])
-        bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
-        bar.title = "percentage points behind the best"
-        p.add_layout(bar, "above")
-        right = ("accuracy", "@mean{0.0%} ± @error{0.0%}"), ("points behind", "@behind{0.0}")
-        hover(p, [cells], ("method", "@method @setting"), ("ε", "@epsilon"), *right)
-
-    def show(self, cells: dict[str, list[Any]]) -> None:
-        """Show the cells of a study, and what is best at each ε."""
-        methods = list(dict.fromkeys(cells["method"]))
-        if list(self.plot.y_range.factors) != methods[::-1]:
-            self.plot.y_range.factors = methods[::-1]
-        epsilons = sorted(set(cells["epsilon"]))
-        ends = dict(zip(epsilons, zip(*edges(epsilons), strict=True), strict=True))
-        taken = {name: cells[name] for name in ("epsilon", "method", "setting", "mean")}
-        self.cells.data = {
-            "left": [float(ends[epsilon][0]) for epsilon in cells["epsilon"]],
-            "right": [float(ends[epsilon][1]) for epsilon in cells["epsilon"]],
-            **taken,
-            "error": cells["se"],
-            "behind": (100 * np.array(cells["behind"])).tolist(),
-        }
-        rows = list(zip(*(cells[name] for name in ("epsilon", "method", "best", "equal")), strict=True))
-        fill(self.best, [row[:2] for row in rows if row[2]])
-        fill(self.equal, [row[:2] for row in rows if row[3] and not row[2]])
-
-
-class BestCard(TrainCard):
-    """The best method and settings at each ε."""
-
-    draw = BestFigure
-    name, title = "best", "Best method at each ε"
-    families, wide, says = ("naive-bayes", "linear"), True, True
-
-    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
-        if values.dataset not in STANDARD:
-            return (
-                f"this study covers {', '.join(STANDARD)}. Run <code>python -m dpml sweep</code> for other data sets."
-            )
-        if values.relation != MAPPED_RELATION:
-            return "this study covers the relation add or remove one record."
-        return ""
-
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
-        return {("places", IMMEDIATE): Task(map_cells, (values.dataset,))}
-
-    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        self.figure.marker.location = values.epsilon
-        cells = here(now, "places")
-        if cells is not None:
-            self.figure.show(cells)
-
-    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        cells = here(results, "places")
-        return "Computing…" if cells is None else best_in_words(cells, nearest(cells["epsilon"], values.epsilon))
+    return WORKER if METHODS[method].anew else IMMEDIATE
 
 
 # ---- Curves --------------------------------------------------------------------------------------------------------
-
-
-TRUE = "vaidya-true"
-REFERENCES = {
-    "table": Style("Non-private, table", REFERENCE, "dot"),
-    "binary": Style("Non-private, binary", REFERENCE, "dot", "dotdash"),
-    "logistic": Style("Non-private, logistic", REFERENCE, "dot", "dashed"),
-    "majority": Style("Majority-class baseline", REFERENCE, "dot", "dotted"),
-}
 
 
 class AccuracyCard(BandCard):
     """Every chosen method over all ε."""
 
     name, title = "accuracy", "Accuracy against ε"
-    wide, families = True, ("naive-bayes", "linear")
-    plot_name, xlim, levels = "train-accuracy", (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15), REFERENCES
-
-    def shown_levels(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        known = levels(values, facts)
-        return {name: style for name, style in REFERENCES.items() if name in known}
+    wide = True
+    plot_name, xlim = "train-accuracy", (EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15)
 
     def shown(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        looks = styles(chosen(values, facts), facts)
-        if "vaidya" in looks and private("vaidya", facts):
-            looks[TRUE] = VAIDYA_TRUE
-        return looks
+        return styles(chosen(values, facts), facts)
 
-    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        return result[self._values.train_measure]
-
-    def drawn_of(self, values: TrainValues) -> str:
-        return values.train_measure
+    def shown_levels(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return {
+            name: style for name, style in self.levels.items() if name != NON_PRIVATE or "auto" in values.train_methods
+        }
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         return nothing_to_compare(values, facts)
 
     @kept_but_for("epsilon")
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
-        tasks: dict[ResultKey, Task] = {}
-        for method in chosen(values, facts):
-            for epsilon in SWEEP_EPSILONS:
-                tasks[method, epsilon] = measured(method, values, epsilon)
-                paid = true_epsilon(method, epsilon, facts, values.relation)
-                if method == "vaidya" and paid is not None and paid <= EPSILONS[-1]:
-                    tasks[TRUE, paid] = tasks[method, epsilon]
+        methods = chosen(values, facts)
+        tasks: dict[ResultKey, Task] = {(m, e): measured(m, values, e) for m in methods for e in SWEEP_EPSILONS}
+        if "auto" in methods:
+            tasks[NON_PRIVATE, WORKER] = without_privacy("auto", values)
         return tasks
-
-    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        super().prepare(values, facts, now)
-        label_measure(self.figure.plot.yaxis[0], values)
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         near = nearest(SWEEP_EPSILONS, values.epsilon)
@@ -498,117 +282,57 @@ class ThresholdCard(BandCard):
 
     name, title = "threshold", "Threshold of Algorithm 1"
     controls = ("threshold_percentile",)
-    plot_name, styles = "train-threshold", {"accuracy": style_of("algorithm-1")}
+    plot_name, styles = "train-threshold", {"algorithm-1": style_of("algorithm-1")}
     x, xlim, x_column = Axis("threshold (percentile of the noise)"), (49, 100), "threshold_percentile"
     with_chosen = True
-    levels: ClassVar[Mapping[str, Style]] = {
-        "binary": Style("Non-private", REFERENCE, "dot", "dotdash"),
-        "majority": REFERENCES["majority"],
-    }
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         def task(percentile: int) -> Task:
-            common = values.dataset, values.relation, values.epsilon, percentile
-            return Task(nb_silenced, (*common, values.draws, values.seed))
+            return measured("algorithm-1", replace(values, threshold_percentile=percentile), values.epsilon)
 
-        tasks: dict[ResultKey, Task] = {("accuracy", float(p)): task(p) for p in PERCENTILES}
-        return {("accuracy", IMMEDIATE): task(values.threshold_percentile), **tasks}
+        tasks: dict[ResultKey, Task] = {("algorithm-1", float(p)): task(p) for p in PERCENTILES}
+        tasks[NON_PRIVATE, IMMEDIATE] = without_privacy("algorithm-1", values)
+        return {("algorithm-1", IMMEDIATE): task(values.threshold_percentile), **tasks}
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        if ("accuracy", IMMEDIATE) not in results:
-            return "Computing…"
-        now, D = results["accuracy", IMMEDIATE], len(facts.binary_columns)
-        return (
-            f"Accuracy at ε = {values.epsilon:g} and percentile {values.threshold_percentile}: "
-            f"<b>{percent(now['accuracy'].mean())}</b> ({interval(now['accuracy'])}). Of {D:,} features, on average "
-            f"<b>{now['some'].mean() * D:,.0f}</b> have a raised count of ones in some class, "
-            f"<b>{now['on'].mean() * D:,.0f}</b> in all classes, and <b>{now['all'].mean() * D:,.0f}</b> have only "
-            "raised counts and carry no information."
-        )
+        chosen = self.ranking(results, IMMEDIATE)
+        at = f"At ε = {values.epsilon:g} and percentile {values.threshold_percentile}"
+        return f"{at}, mean and 90% of runs: {chosen}." if chosen else "Computing…"
 
 
-NOISY = ("l1", "objective", "output")
+NOISY = ("objective", "output")
 PLAIN = "plain"
-# the series at the λ of the public rule
-RULES = {method: f"rule-{method}" for method in NOISY}
 # two a decade, so that the curves do not take long
 LAMBDA_STEPS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 9))
-MARKS = ("x", "y", "low", "end", "high", "label")
-
-
-def _marks(tables: Mapping[str, Table]) -> hv.Overlay:
-    """Return the marks of each method at the λ of the public rule."""
-    layers: list[Any] = []
-    for method in NOISY:
-        named: dict[str, Any] = {"group": RULES[method], "label": "λ of the public rule"}
-        table, color = tables[RULES[method]], LINEAR[method].look.color
-        bar = hv.Segments(table, ["x", "low", "end", "high"], **named)
-        dot = hv.Points(table, ["x", "y"], **named)
-        dot = dot.opts(marker="diamond", size=17, fill_alpha=0.25, color=color, line_width=2, tools=["hover"])
-        layers += [bar.opts(color=color, line_width=2), dot]
-    return hv.Overlay(layers)
 
 
 class LambdaCard(BandCard):
     """Accuracy over λ with noise, and without: what is lost to the right is bias, to the left noise."""
 
     name, title = "lambda", "Regularisation λ: bias and noise"
-    families = ("linear",)
     plot_name, x_column, with_chosen = "train-lambda", "reg_lambda", True
+    controls = ("train_lambda",)
     x = Axis("← more noise      λ (log scale)      more bias →", log=True, ticks=LAMBDA_STEPS[::2])
     xlim = (LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3)
     styles: ClassVar[Mapping[str, Style]] = {
-        **{name: EVERY[name].look for name in NOISY},
+        **{name: METHODS[name].look for name in NOISY},
         PLAIN: Style("Without noise", REFERENCE, "dot", "dotted"),
     }
-    levels: ClassVar[Mapping[str, Style]] = {"majority": replace(REFERENCES["majority"], dash="dotdash")}
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.figure.add(_marks, dict.fromkeys(RULES.values(), MARKS))
+    levels: ClassVar[Mapping[str, Style]] = {"majority": replace(MAJORITY, dash="dotdash")}
 
     def at(self, values: TrainValues) -> float | None:
         return None if values.train_lambda == RULE else values.train_lambda
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
-        def task(method: str, reg_lambda: float) -> Task:
-            return measured(method, replace(values, train_lambda=reg_lambda, train_measure="accuracy"), values.epsilon)
+        def tasks(reg_lambda: float) -> dict[str, Task]:
+            at = replace(values, train_lambda=reg_lambda)
+            return {**{m: measured(m, at, values.epsilon) for m in NOISY}, PLAIN: without_privacy("output", at)}
 
-        tasks: dict[ResultKey, Task] = {}
-        for method in NOISY:
-            result_key = WORKER if LINEAR[method].anew else IMMEDIATE
-            tasks[RULES[method], result_key] = task(method, RULE)
-            if values.train_lambda != RULE:
-                tasks[method, result_key] = task(method, values.train_lambda)
-        for x in LAMBDA_STEPS[::-1]:
-            tasks[PLAIN, x] = Task(lambda_without_noise, (values.dataset, x))
-            tasks |= {(method, x): task(method, x) for method in NOISY}
-        return tasks
-
-    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        super().prepare(values, facts, now)
-        self._rules = {m: public_lambda(values.dataset, m, values.epsilon, values.relation) for m in NOISY}
-
-    def more(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Table]:
-        tables: dict[str, Table] = {}
-        for m in NOISY:
-            rule = here(results, RULES[m])
-            if rule is not None:
-                x, (mean, low, high) = self._rules[m], spread(rule["accuracy"])
-                row = (x, mean, low, x, high, LINEAR[m].look.label)
-                tables[RULES[m]] = {column: [value] for column, value in zip(MARKS, row, strict=True)}
-        return tables
+        now = tasks(values.train_lambda)
+        chosen: dict[ResultKey, Task] = {(m, _when(m)): now[m] for m in NOISY}
+        return chosen | {(name, x): task for x in LAMBDA_STEPS[::-1] for name, task in tasks(x).items()}
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        sentences = []
-        for m in NOISY:
-            result = here(results, RULES[m])
-            if result is None:
-                continue
-            mean, rule = result["accuracy"].mean(), self._rules[m]
-            sentences.append(f"{LINEAR[m].look.label}: <b>{percent(mean)}</b> at λ = {rule:.3g} of the public rule")
-        if not sentences:
-            return "Computing…"
         chosen = self.ranking(results, IMMEDIATE)
-        at = f" At λ = {values.train_lambda:g}: {chosen}." if values.train_lambda != RULE and chosen else ""
-        return f"At ε = {values.epsilon:g}. {'. '.join(sentences)}.{at}"
+        at = "of the public rule" if values.train_lambda == RULE else f"= {values.train_lambda:g}"
+        return f"At ε = {values.epsilon:g} and λ {at}, mean and 90% of runs: {chosen}." if chosen else "Computing…"

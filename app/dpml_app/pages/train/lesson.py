@@ -3,44 +3,44 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from dpml.studies.accuracy import non_private_nb
+from dpml.studies.mixed import non_private_mixed_nb
 from dpml_app.data import measures
 from dpml_app.data.default_study import result_of
+from dpml_app.jobs import Task
 from dpml_app.pages.train.compute import (
     TrainValues,
-    lambda_without_noise,
     measured,
-    nb_facts,
-    nb_silenced,
+    train_facts,
+    without_privacy,
 )
 
 
-def _silenced(s: Any) -> dict[str, Any]:
-    return nb_silenced(s.dataset, s.relation, s.epsilon, s.threshold_percentile, s.draws, s.seed)
+def _percent(task: Task) -> Any:
+    return 100 * np.asarray(result_of(task)["accuracy"])
 
 
 def trained(s: Any, method: str) -> float:
     """Return how many percent a method of "Which model?" is right for, mean over draws."""
-    task = measured(method, TrainValues.of(s), s.epsilon)
-    return 100 * float(result_of(task)["accuracy"].mean())
+    return float(_percent(measured(method, TrainValues.of(s), s.epsilon)).mean())
 
 
 def without_noise(s: Any) -> float:
     """Return how many percent logistic regression is right for without noise, at the step's λ."""
-    return 100 * float(lambda_without_noise(s.dataset, s.train_lambda)["accuracy"].mean())
+    return float(_percent(without_privacy("output", TrainValues.of(s))).mean())
 
 
 def naive_bayes_without_privacy(s: Any) -> float:
     """Return how many percent naive Bayes without privacy is right for."""
-    known = nb_facts(s.dataset).accuracy
-    return 100 * max(known.get("table", 0.0), known["binary"])
+    data = measures.dataset(s.dataset)
+    binary = float(non_private_nb(data).accuracy(data.X_test, data.y_test)[0])
+    return 100 * max(binary, float(non_private_mixed_nb(data)["accuracy"]) if train_facts(s.dataset).numeric else 0.0)
 
 
 FIGURES: dict[str, Callable[..., Any]] = {
     **{each.__name__: each for each in (trained, without_noise, naive_bayes_without_privacy)},
     # by how many percentage points noise lowers the accuracy of logistic regression
     "noise_cost": lambda s, method: without_noise(s) - trained(s, method),
-    # how many percent Algorithm 1 of Antonova (2016) is right for, mean over draws
-    "thresholded": lambda s: 100 * float(_silenced(s)["accuracy"].mean()),
-    # of how many features Algorithm 1 raises the counts of all classes to the threshold, mean over draws
-    "raised_for_all": lambda s: measures.facts(s.dataset).n_features * float(_silenced(s)["on"].mean()),
 }
