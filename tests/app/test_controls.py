@@ -78,7 +78,6 @@ PAGES = {
     "audit": (
         "&audit_draws=1000&audit_method=geometric",
         {
-            "bounds": ["audit-bound-bounds"], "most": ["audit-bound-ceiling"],
             "outputs": ["audit-output-first", "audit-output-second", "audit-output-claim"], "ring": ["audit-chosen"],
         },
     ),
@@ -165,12 +164,11 @@ CHANGES = {
         ("publish_draws", 10, {"table", "gap", "cells", "linear"}),
     ],
     "audit": [
-        ("audit_epsilon", 1.5, {"bounds", "most", "outputs", "ring"}),
-        ("audit_seed", 1, {"bounds", "outputs"}),
-        ("audit_method", "laplace", {"bounds", "outputs", "ring"}),
-        ("audit_confidence", 0.999, {"bounds", "most", "outputs"}),
-        ("audit_draws", 1600, {"bounds", "outputs"}),
-        ("audit_relation", "replace-one", {"bounds", "outputs"}),
+        ("audit_epsilon", 1.5, {"outputs", "ring"}),
+        ("audit_seed", 1, {"outputs"}),
+        ("audit_method", "laplace", {"outputs", "ring"}),
+        ("audit_draws", 1600, {"outputs"}),
+        ("audit_relation", "replace-one", {"outputs"}),
     ],
 }  # fmt: skip
 

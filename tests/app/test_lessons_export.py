@@ -68,10 +68,10 @@ def test_a_plot_of_an_export_shows_what_its_step_states(monkeypatch, lesson, num
 
 
 def test_bars_of_an_export_are_the_probabilities_of_its_step():
-    step = lessons()["published-and-not-private"].steps[3]
+    step = lessons()["published-and-not-private"].steps[1]
     exact = audit.exact(AuditValues.of(settings_of(step.state)).key())
     shown = plot_of(step)
-    at, output = list(shown.values).index(shown.chosen), shown.outputs.index("a")
+    at, output = list(shown.values).index(shown.chosen), shown.outputs.index("first")
     assert shown.first[at][output] == 0
     assert shown.second[at][output] == pytest.approx(100 * exact["outputs"][(1.0,)][1])
     assert sum(shown.first[at]) == pytest.approx(100)

@@ -45,8 +45,6 @@ def good_value(parameter, rng):
         low, high = parameter.bounds
         return float(np.round(rng.uniform(low, high), 3))
     return {
-        "audit_table": "nabd.yc.yac.n",
-        "audit_record": "ncd",
         "noise_points": "p0010rs5050",
     }[parameter.name]
 

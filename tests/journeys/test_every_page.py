@@ -112,8 +112,7 @@ CONTROLS = {
         [
             (press("Claimed ε"), "audit_epsilon", ()),
             (hit("button", "Resample"), "audit_seed", ()),
-            (press("Confidence", "End"), "audit_confidence", ()),
-            (press("Maximum number of samples"), "audit_draws", ()),
+            (press("Number of samples"), "audit_draws", ()),
             (hit("radio", "Replace one record"), "audit_relation", ()),
             (pick("Method (✗: claim violated)", "Laplace mechanism"), "audit_method", ()),
         ],

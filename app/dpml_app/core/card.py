@@ -153,8 +153,6 @@ class Card(Generic[V, F]):
     stacked: ClassVar[bool] = False
     # whether it is as wide as the page
     wide: ClassVar[bool] = False
-    # whether its line is read on the page also where the card is open from the start
-    says: ClassVar[bool] = False
     # settings after whose change the card is prepared again; empty: any
     depends: ClassVar[frozenset[str]] = frozenset()
     # why the code behind its plot is not offered; empty: it is

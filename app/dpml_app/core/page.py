@@ -277,8 +277,6 @@ class CardPage(BasePage, Generic[V, F]):
     what: ClassVar[str] = "curves"
     # makes the widgets
     controls_kind: ClassVar[type[Controls]]
-    # what asks the workers
-    runner: ClassVar[type[TaskRunner]] = TaskRunner
     # settings after which the facts are loaded again
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
 
@@ -312,7 +310,7 @@ class CardPage(BasePage, Generic[V, F]):
                 self.controls.add(name)
         state, work = self.sources
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
-        self.work = self.runner(pool, name=work, what=self.what, **callbacks)
+        self.work = TaskRunner(pool, name=work, what=self.what, **callbacks)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
@@ -390,7 +388,7 @@ class CardPage(BasePage, Generic[V, F]):
             return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
         # a lesson finds them by their class
         above = (pn.Column if one.stacked else line)(*own, css_classes=["card-controls"], **WHOLE)
-        aside = one.name in self.details and not one.says
+        aside = one.name in self.details
         return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
 
     def sentences(self) -> list[Any]:
@@ -446,9 +444,6 @@ class CardPage(BasePage, Generic[V, F]):
         """Offer what the data set has, which may change a setting."""
         if "dataset" in changed:
             self.report("lowered", self.controls.fit(self._facts), "info")
-
-    def adopt(self, task: Task, result: Any) -> None:
-        """Take note of a result that has come."""
 
     # ---- answers ---------------------------------------------------------------------------------------------------
 
@@ -648,8 +643,6 @@ class CardPage(BasePage, Generic[V, F]):
         return self._kept({result_key: task for result_key, task in work.items() if result_key[1] in CHOSEN})
 
     def _arrived(self, results: Mapping[Task, Any]) -> None:
-        for task, result in results.items():
-            self.adopt(task, result)
         self._show({name for name, work in self._wanted.items() if results.keys() & set(work.values())})
 
     def _show(self, names: set[str]) -> None:

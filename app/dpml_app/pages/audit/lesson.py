@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from dpml.audit import recorded_releases
+from dpml.audit.cases import AUDITED
 from dpml.mechanisms import Laplace
 from dpml.publishing import release_answers
 from dpml_app.drawing.styles import EXACT, REFERENCE, Style
 from dpml_app.drawing.sweep import Bars, Line, Sweep
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.compute import AUDIT_EPSILONS, AuditSettings, AuditValues
+from dpml_app.pages.audit.text import output_name
 
 
 def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Sweep | Bars:
@@ -19,7 +21,7 @@ def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Swe
     key = AuditValues.of(settings).key()
     # a file for every step of the page's slider would be large
     epsilons = sorted({*AUDIT_EPSILONS[::4], settings.audit_epsilon})
-    whole = [compute.exact((key[0], epsilon, *key[2:])) for epsilon in epsilons]
+    whole = [compute.exact((key[0], epsilon, key[2])) for epsilon in epsilons]
     if any(one["outputs"] is None for one in whole):  # there are too many to show: the cost instead
         lines = [
             Line(Style("Actual ε", EXACT, "dot", "solid"), [one["epsilon"] for one in whole]),
@@ -30,24 +32,13 @@ def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Swe
     # an output that has probability 0 at one ε may be left out there
     outputs = sorted(set().union(*pairs))
     first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in pairs] for side in (0, 1))
-    named = [_display_name(output, settings) for output in outputs]
+    named = [output_name(AUDITED[settings.audit_method].family, output) for output in outputs]
     title = "Samples with each output (%)"
     return Bars(title, epsilons, settings.audit_epsilon, named, first, second)
 
 
-def _display_name(output: tuple[float, ...], settings: AuditSettings) -> str:
-    places = ("first", "second", "third", "fourth")
-    if len(output) > 1:
-        chosen = [name for name, v in zip(places, output, strict=False) if v == 1]
-        return " and ".join(chosen) if chosen else "none"
-    names = "abcd" if settings.audit_neighbours == "table" else places
-    chosen = [name for i, name in enumerate(names) if int(output[0]) >> i & 1]
-    return " and ".join(chosen) if chosen else "none"
-
-
-def _audited(s: Any) -> dict[str, Any]:
-    place = compute.LADDER.index(s.audit_draws)
-    return compute.step(AuditValues.of(s).key(), s.audit_seed, s.audit_confidence, place)
+def _sampled(s: Any) -> dict[str, Any]:
+    return compute.sample(AuditValues.of(s).key(), s.audit_seed, s.audit_draws)
 
 
 def true_epsilon(s: Any) -> float:
@@ -70,9 +61,9 @@ def noise_of_each(s: Any, answers: str) -> float:
 FIGURES: dict[str, Callable[..., Any]] = {
     **{each.__name__: each for each in (true_epsilon, noise_of_each)},
     # in how many percent of draws the event came that the attacker bets on
-    "share_of_draws": lambda s: 100 * float(_audited(s)["rates"][0]),
+    "share_of_draws": lambda s: 100 * float(_sampled(s)["rates"][0]),
     # which ε the draws show
-    "shown_by_draws": lambda s: float(_audited(s)["lower"]),
+    "shown_by_draws": lambda s: float(_sampled(s)["lower"]),
     # the audit's confidence in percent
-    "confidence": lambda s: 100 * s.audit_confidence,
+    "confidence": lambda s: 100 * compute.CONFIDENCE,
 }
