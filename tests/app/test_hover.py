@@ -43,7 +43,7 @@ def test_the_pointer_s_words_have_a_minus_sign(make_app, server):
     app.page.wait_for_selector("section.shown .rest canvas", state="attached")
     app.wait_for_drawn()
     written = lambda *which: app.page.evaluate(WRITTEN, which)  # noqa: E731
-    assert written("noise-count", "@release", "0.00") == ["n − 1.26", "n + 0.00", "n − 0.00", "n + 0.50"]
+    assert written("noise-count", "@release", "0.00") == ["−1.26", "0.00", "0.00", "0.50"]
     app.enter("audit", "&audit_draws=1000", wait=False)
     app.page.wait_for_selector("section.shown .rest canvas", state="attached")
     app.wait_for_drawn()

@@ -140,7 +140,6 @@ PARTS = {
     "off_ratio method=fixed-space other=histogram": ("off method=fixed-space", "off method=histogram"),
     "off_growth method=histogram from_dataset=census": ("off method=histogram",),
     "laplace_to_cauchy": ("noise_for_worst_case", "noise_width"),
-    "scale_ratio calibration=theorem-2 other=exact": ("scale_of calibration=theorem-2", "scale_of calibration=exact"),
     "noise_cost method=output": ("without_noise", "trained method=output"),
     "table_cost": ("on_true_table", "on_published_table"),
     "columns_lost": ("columns", "columns_kept"),

@@ -41,7 +41,7 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
         ("the-curve-that-leaks", 3, "Best attack on the release", "best_attack"),
         ("the-curve-that-leaks", 5, "FixedSpace: reveals n", "off method=fixed-space"),
         ("noise-that-knows-its-data", 4, "Cauchy, smooth sensitivity", "noise_width"),
-        ("noise-that-knows-its-data", 6, "6/ε, Theorem 2", "calibration_costs calibration=theorem-2"),
+        ("noise-that-knows-its-data", 6, "Actual ε", "true_epsilon"),
         ("what-epsilon-means", 4, "Laplace", "mean_noise"),
         ("what-a-table-is-worth", 4, "synthetic table", "on_published_table"),
         ("what-a-table-is-worth", 4, "linear model", "linear"),

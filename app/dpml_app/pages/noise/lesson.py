@@ -4,25 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpml.mechanisms import cauchy_scale
-from dpml_app.drawing.styles import REFERENCE, Style, style_of
+from dpml_app.drawing.styles import Style, style_of
 from dpml_app.drawing.sweep import Line, Sweep
 from dpml_app.pages.noise import compute
-from dpml_app.pages.noise.compute import BETA_SHARES, LOWER, NoiseSettings, NoiseValues, Smooth, model, points_of
+from dpml_app.pages.noise.compute import LOWER, NoiseSettings, NoiseValues, Smooth
 from dpml_app.settings import EPSILONS
 
 
 def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return the size of the noise, or the actual ε of its calibrations."""
-    s, values, share = settings, EPSILONS, BETA_SHARES[settings.noise_beta]
+    """Return the size of the noise, of one number or of a statistic of points."""
+    s, values = settings, EPSILONS
     laplace = style_of("laplace", "noise")
-    if card == "calibrations":
-        lines = [
-            Line(style_of(name, "noise"), [float(cost) for (cost,) in costs.values()])
-            for name, costs in compute.calibrations(share, values).items()
-        ]
-        lines.append(Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), values))
-        return Sweep("Actual ε", "claimed ε", values, s.noise_epsilon, lines, percent=False)
     if card == "smooth":
         found = [_smooth(s, e) for e in values]
         cauchy = Style("Cauchy, smooth sensitivity", style_of("exact", "noise").color, "plus")
@@ -31,20 +23,16 @@ def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Swe
             Line(cauchy, [each.widths["smooth"][0] for each in found]),
             Line(Style("Laplace, global sensitivity", laplace.color, "plus"), worst),
         ]
-        title = f"Width of the noise on the {s.noise_statistic} of these {len(points_of(s))} points between 0 and 100"
+        title = f"Width of the noise on the {s.noise_statistic} of these {s.noise_size} points between 0 and 100"
         return Sweep(title, "ε", values, s.noise_epsilon, lines, percent=False)
-    sizes = [model(s.noise_mechanism, e, s.noise_sensitivity, s.noise_delta, share).mean_size for e in values]
+    sizes = [mean_noise(s, e) for e in values]
     return Sweep("Mean size of the noise", "ε", values, s.noise_epsilon, [Line(laplace, sizes)], percent=False)
 
 
-def _beta(s: Any) -> float:
-    return BETA_SHARES[s.noise_beta] * s.noise_epsilon
-
-
-def mean_noise(s: Any, at: str = "") -> float:
+def mean_noise(s: Any, at: str | float = "") -> float:
     """Return the mean size of the noise at the step's ε or another."""
-    epsilon = float(at or s.noise_epsilon)
-    return model(s.noise_mechanism, epsilon, s.noise_sensitivity, s.noise_delta, BETA_SHARES[s.noise_beta]).mean_size
+    noise = compute.mechanism(s.noise_mechanism, float(at or s.noise_epsilon), s.noise_sensitivity, s.noise_delta)
+    return float(noise.mean_size)
 
 
 def _smooth(s: Any, epsilon: float | None = None) -> Smooth:
@@ -67,27 +55,16 @@ def noise_for_worst_case(s: Any) -> float:
     return level(s, "global") / s.noise_epsilon
 
 
-def scale_of(s: Any, calibration: str) -> float:
-    """Return the scale of Cauchy noise per unit of smooth sensitivity and of 1/ε."""
-    return cauchy_scale(s.noise_epsilon, _beta(s), calibration) * s.noise_epsilon
-
-
-def calibration_costs(s: Any, calibration: str) -> float:
-    """Return the actual ε."""
-    return float(compute.actual_epsilon(cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)))
-
-
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (mean_noise, noise_width, noise_for_worst_case, scale_of, calibration_costs)},
+    **{each.__name__: each for each in (mean_noise, noise_width, noise_for_worst_case)},
     "worst_case": lambda s: level(s, "global"),
     "local": lambda s: level(s, "local"),
     "smooth": lambda s: level(s, "smooth"),
     # the lower end of the axis of points
     "lower_end": lambda s: LOWER,
     # how many points there are
-    "number_of_points": lambda s: len(points_of(s)),
+    "number_of_points": lambda s: s.noise_size,
     # ratios of two sizes of the noise
     "mean_noise_ratio": lambda s, at: mean_noise(s) / mean_noise(s, at),
     "laplace_to_cauchy": lambda s: noise_for_worst_case(s) / noise_width(s),
-    "scale_ratio": lambda s, calibration, other: scale_of(s, calibration) / scale_of(s, other),
 }
