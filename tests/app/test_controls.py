@@ -25,7 +25,7 @@ PAGES = {
     "noise": (
         "",
         {
-            "count": ["noise-count-with", "noise-count-releases"],
+            "count": ["noise-densities", "noise-releases"],
             "rivals": named("noise-rivals-{}", "laplace", "geometric", "staircase", "gaussian"),
             "points": ["noise-release-points"], "levels": ["noise-envelope-terms", "noise-envelope-global"],
             "release": ["noise-release-releases"],

@@ -85,7 +85,7 @@ def sample(key: Key, seed: int, draws: int) -> dict[str, Any]:
         "draws": draws,
         "counted": attack.counted,
         "lower": attack.epsilon_lower,
-        "event": {"attacker": attack.name, **asdict(attack.event)},
+        "event": asdict(attack.event),
         "rates": (hits / attack.counted, misses / attack.counted),
         "picture": asdict(outcomes(attack, most=MOST_BARS)),
     }

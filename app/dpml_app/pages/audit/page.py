@@ -24,7 +24,6 @@ from dpml_app.pages.audit.lesson import FIGURES, lesson_plot
 
 VERDICT_STYLE = script("pages/audit/verdict.css")
 EXACT, SAMPLE = ("exact", DEFERRED), ("sample", WORKER)
-PENDING: Mapping[str, Any] = {"pending": True}
 # a method is found by any part of its title
 SEARCH: dict[str, Any] = {"search_strategy": "includes", "case_sensitive": False, "min_characters": 0}
 
@@ -82,7 +81,7 @@ class AuditControls(Controls):
 
 def exact_of(results: Results) -> Mapping[str, Any]:
     """Return the exact cost, pending while its formula is computed."""
-    exact: Mapping[str, Any] = results.get(EXACT, PENDING)
+    exact: Mapping[str, Any] = results.get(EXACT, {"pending": True})
     return exact
 
 

@@ -122,17 +122,9 @@ def output_name(family: str, output: Sequence[float]) -> str:
     return " and ".join(name for name, yes in zip(PLACES, on, strict=False) if yes) or "none"
 
 
-def _score_axis(attacker: str) -> str:
-    words = attacker.split()
-    if "coordinate" not in words:
-        return "attacker's score of the output"
-    number = f"number {int(words[-1]) + 1} of the output"
-    return number if words[0] == "coordinate" else f"distance of {number} from the middle"
-
-
 def picture_labels(family: str, sample: Mapping[str, Any]) -> tuple[list[str], str]:
     """Return the labels of the outputs of samples, and of their axis."""
-    picture, axis = sample["picture"], _score_axis(sample["event"]["attacker"])
+    picture, axis = sample["picture"], "attacker's score of the output"
     if picture["kind"] == "histogram":
         return [f"{a:.3g} to {b:.3g}" for a, b in zip(picture["left"], picture["right"], strict=True)], axis
     outputs = [tuple(map(float, row)) for row in picture["outputs"]]
@@ -144,16 +136,11 @@ def picture_labels(family: str, sample: Mapping[str, Any]) -> tuple[list[str], s
 def output_readout(sample: Mapping[str, Any], labels: list[str], axis: str) -> str:
     """Return the event in words, with how often it happened."""
     event, picture = sample["event"], sample["picture"]
-    axis = axis if axis.startswith("number") else f"the {axis}"
-    if picture["kind"] == "histogram":
-        what = f"{axis} is {'at least' if event['above'] else 'below'} {event['threshold']:.3g}"
-    else:
+    if picture["kind"] == "output":
         chosen = [label for label, inside in zip(labels, picture["event"], strict=True) if inside]
-        what = (
-            f"the output is {' or '.join(chosen)}" if len(chosen) <= 4 else f"the output is one of {len(chosen)} marked"
-        )
-        if picture["kind"] == "score":
-            what = f"{axis} is {'at least' if event['above'] else 'below'} {event['threshold']:.3g}"
+        what = f"the output is {' or '.join(chosen) if len(chosen) <= 4 else f'one of {len(chosen)} outputs'}"
+    else:
+        what = f"the {axis} is {'at least' if event['above'] else 'below'} {event['threshold']:.3g}"
     bet, other = ("D", "D′") if event["for_first"] else ("D′", "D")
     hits, misses = sample["rates"]
     if hits == misses:

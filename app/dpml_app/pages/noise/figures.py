@@ -6,6 +6,8 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
+from dpml_app.drawing.figure import Figure, empty_source, hover, new_figure
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import (
     BLUE,
     EXACT,
@@ -22,47 +24,44 @@ from dpml_app.views.frame import Axis, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
 
 RIVAL_STYLES = {name: style_of(name, "noise") for name in MECHANISMS}
-DENSITIES = {"without": Style("Without you", ORANGE, "dot"), "with": Style("With you", BLUE, "dot")}
-RELEASES = ("x", "y", "release", "ratio")
 # the rows of the points and of two releases, from above
 ROWS = {"points": "Points", "smooth": "Cauchy, smooth", "global": "Laplace, global"}
 PLACES = {"points": 2.0, "smooth": 1.0, "global": 0.0}
 
 
-def count_view(tables: Mapping[str, Table]) -> hv.Overlay:
-    """Return the densities of a noisy count with and without a person, what they share, and releases as dots."""
-    shared = hv.Area(tables["shared"], "x", ["low", "both"], group="shared")
-    dots = hv.Scatter(tables["releases"], "x", ["y", "release", "ratio"], group="releases", label="Releases with you")
-    layers = [
-        shared.opts(color=REFERENCE, alpha=0.3, line_color=None),
-        *(line(tables, name, ("x", "density"), style) for name, style in DENSITIES.items()),
-        dots.opts(color=BLUE, size=8, line_color="white", tools=["hover"]),
-    ]
-    return framed(layers, Axis("noisy count minus the count without you"), Axis("density"), ylim=(0, 1))
+class CountFigure(Figure):
+    """The densities of a noisy count with and without a person, what they share, and releases as dots."""
 
-
-class CountFigure(ViewFigure):
-    """The picture of one count."""
+    computed = ("densities", "releases")
 
     def __init__(self) -> None:
-        columns = {"shared": ("x", "low", "both"), **dict.fromkeys(DENSITIES, ("x", "density")), "releases": RELEASES}
-        tips = ("difference", "@release{0.00}"), ("likelihood ratio", "@ratio{0.000}")
-        super().__init__("noise-count", count_view, columns, tips)
-        self.plot.xgrid.visible = self.plot.ygrid.visible = False
+        look: dict[str, Any] = {"x_range": (-1, 1), "y_range": (0, 1), "y_axis_label": "density"}
+        self.plot = p = new_figure("noise-count", x_axis_label="noisy count minus the count without you", **look)
+        p.grid.visible = False
+        self.densities = empty_source("noise-densities", "x", "without", "with", "both")
+        self.releases = empty_source("noise-releases", "x", "y", "release", "ratio")
+        p.varea("x", 0, "both", source=self.densities, fill_color=REFERENCE, fill_alpha=0.3)
+        for name, color in (("without", ORANGE), ("with", BLUE)):
+            p.line("x", name, source=self.densities, color=color, line_width=2.5)
+        dots = p.scatter("x", "y", source=self.releases, size=8, fill_color=BLUE, line_color="white")
+        hover(p, [dots], ("difference", "@release{0.00}"), ("likelihood ratio", "@ratio{0.000}"))
+        legend = PlotLegend(p)
+        for name, sample in (
+            ("Without you", stroke(ORANGE)),
+            ("With you", stroke(BLUE)),
+            ("Releases with you", mark("circle", BLUE, size=8)),
+            ("Overlap", area(REFERENCE, 0.3)),
+        ):
+            legend.add(name, [sample])
 
-    def show_pair(self, pair: Pair) -> None:
+    def show(self, pair: Pair) -> None:
         """Show a count's two densities and its releases."""
         self.plot.x_range.update(start=float(pair.x[0]), end=float(pair.x[-1]))
         self.plot.y_range.end = float(1.1 * max(pair.without.max(), pair.with_you.max()))
-        columns = pair.places, pair.heights, pair.releases, np.exp(pair.log_ratios)
-        self.show(
-            {
-                "shared": {"x": pair.x, "low": 0 * pair.x, "both": np.minimum(pair.without, pair.with_you)},
-                "without": {"x": pair.x, "density": pair.without},
-                "with": {"x": pair.x, "density": pair.with_you},
-                "releases": dict(zip(RELEASES, columns, strict=True)),
-            }
-        )
+        both = np.minimum(pair.without, pair.with_you)
+        self.densities.data = {"x": pair.x, "without": pair.without, "with": pair.with_you, "both": both}
+        dots = {"x": pair.places, "y": pair.heights, "release": pair.releases, "ratio": np.exp(pair.log_ratios)}
+        self.releases.data = dots
 
 
 TERMS, LEVEL = ("k", "sensitivity", "term"), ("x", "y", "value")

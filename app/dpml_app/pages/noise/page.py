@@ -53,7 +53,7 @@ class CountCard(Card[NoiseValues, NoFacts]):
         return {("pair", IMMEDIATE): Task(compute.pair, values.pair_key())}
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        self.figure.show_pair(now["pair", IMMEDIATE])
+        self.figure.show(now["pair", IMMEDIATE])
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return text.count_readout(values, results["pair", IMMEDIATE])
