@@ -136,9 +136,9 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
 
     # a word of a card, inside shadow roots, in the line of its text; a click elsewhere closes
     page.set_viewport_size({"width": 1440, "height": 900})
-    check_presented(page, "Smooth sensitivity of your points", "Noise size by mechanism")
+    check_presented(page, "Smooth sensitivity of points", "Noise size by mechanism")
     page.get_by_role("button", name="Close the lesson").click()
-    page.get_by_label("Smooth sensitivity of your points: about this plot").click()
+    page.get_by_label("Smooth sensitivity of points: about this plot").click()
     term = page.locator("#about:popover-open [data-term]").first
     assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
     page.get_by_role("button", name="smooth sensitivity", exact=True).first.click()
@@ -208,7 +208,7 @@ PICTURE = """(name) => {
 
 def test_on_a_phone_a_lesson_shows_the_picture_of_a_card_whose_controls_fill_the_view(make_app, server):
     app = make_app(server, width=390, height=844).enter("noise", f"&lesson={NOISE}&step=3", wait=False)
-    check_becomes(app.page, lambda: app.page.evaluate(PICTURE, "noise-envelope"), True)
+    check_becomes(app.page, lambda: app.page.evaluate(PICTURE, "noise-release"), True)
 
 
 def test_an_export_without_data_labels_the_slider_of_its_plot(browser, monkeypatch, tmp_path):

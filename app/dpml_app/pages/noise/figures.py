@@ -139,7 +139,7 @@ class ReleaseFigure(ViewFigure):
     def __init__(self) -> None:
         dots = dict.fromkeys(("points", "releases"), ("x", "y"))
         exact = {"line_color": EXACT, "line_width": 3, "line_dash": "dashed"}
-        super().__init__("noise-release", release_view, {"intervals": INTERVALS, **dots}, marker=exact, height=400)
+        super().__init__("noise-release", release_view, {"intervals": INTERVALS, **dots}, marker=exact, height=300)
 
     def show_releases(self, found: Smooth) -> None:
         """Show the points, their statistic, and its releases."""

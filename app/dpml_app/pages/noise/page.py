@@ -90,7 +90,7 @@ class RivalsCard(CurvesCard[NoiseValues, NoFacts]):
 
 
 class SmoothCard(Card[NoiseValues, NoFacts]):
-    """The envelope of the sensitivities of points, and the points with samples of two releases."""
+    """The points with samples of two releases, and the envelope of the sensitivities."""
 
     name, title, caption = "smooth", "Smooth sensitivity of points", text.CAPTIONS["smooth"]
     wide = True
@@ -99,7 +99,7 @@ class SmoothCard(Card[NoiseValues, NoFacts]):
 
     def __init__(self) -> None:
         self.envelope, self.release = EnvelopeFigure(), ReleaseFigure()
-        super().__init__(self.envelope, self.release)
+        super().__init__(self.release, self.envelope)
 
     def content(self) -> list[Any]:
         return [line(*map(figure_pane, self.plots), least=480)]
