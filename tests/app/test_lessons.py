@@ -333,7 +333,7 @@ GOOD = FOLDER / "1-what-epsilon-means.yaml"
         ("title: What", "colour: red\ntitle: What", "mine.yaml, colour = 'red' is not allowed: it must be one of"),
         ("page=explore&epsilon=2", "page=explore&epsilon=3", "mine.yaml, step 2, link = 'page=explore&epsilon=3'"),
         ("page=explore&epsilon=2", "epsilon=2", "it must be what an address has behind its question mark, with page="),
-        ("page=explore&epsilon=2", "page=explore&noise_touched=2", "link = 'noise_touched' is not allowed: it must be a"),
+        ("page=explore&epsilon=2", "page=explore&noise_touched=2", "link = 'noise_touched' is not allowed"),
         ('answer: "{sure}"', 'answer: "88"', "step 1, answer = '88' is not allowed: it must be one of the options"),
         ('options: ["55", "70", "{sure}"]', "options: [55, 70, 88.1]", "options = 55 is not allowed: it must be a"),
         ('options: ["55", "70", "{sure}"]', 'options: ["88.1"]', "it must be a list of 2 to 4 texts"),
