@@ -17,7 +17,7 @@ from bench_app import app_page
 FIRST = {
     "explore": ("cost-hand-now", "mean"),
     "audit": ("audit-output-first", "share"),
-    "noise": ("noise-drops", "x"),
+    "noise": ("noise-releases", "x"),
     "select": ("select-rows", "row"),
     "train": ("train-methods-rows", "mean"),
     "evaluate": ("evaluate-people-words", "text"),

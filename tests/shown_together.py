@@ -17,5 +17,4 @@ ON_ONE_PLOT = {
     "weights": WEIGHT_STYLES,
     "evaluate": evaluate.ROC_STYLES,
     "rivals": noise.RIVAL_STYLES,
-    "scales": noise.CALIBRATION_STYLES,
 }

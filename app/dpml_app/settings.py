@@ -72,11 +72,6 @@ def number(default: float, bounds: tuple[float, float], label: str, step: float 
     return kind(default=default, bounds=bounds, step=step, label=label)
 
 
-def text(default: str, label: str, kind: Callable[..., Any], **options: Any) -> Any:
-    """Return a setting of a text, of a kind that says which are allowed."""
-    return kind(default=default, label=label, **options)
-
-
 class MissingDataset(param.Parameterized):
     """The data set that was asked for last and whose files are not on this machine; empty if they are."""
 
@@ -138,8 +133,6 @@ class Shared(param.Parameterized):
             if len(values) > 12:
                 return f"one of {values[0]:g}, {values[1]:g}, {values[2]:g}, ... {values[-1]:g}"
             return "one of " + ", ".join(str(v) for v in values)
-        if isinstance(parameter, param.String):
-            return parameter.allowed  # each text is of a class that says it
         low, high = parameter.bounds
         kind = "a whole number" if isinstance(parameter, param.Integer) else "a number"
         return f"{kind} from {low} to {high}"

@@ -63,7 +63,6 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
         ("reg_lambda", None),
         ("publish_draw", -3),
         ("select_order", "best"),
-        ("audit_table", "xyz"),
         ("train_methods", ["binned", "magic"]),
         ("train_methods", "binned"),
         ("train_lambda", 3.0),

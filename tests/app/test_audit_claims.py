@@ -86,7 +86,7 @@ def test_dots_are_at_their_actual_epsilon_and_apart(alone):
 
 @pytest.mark.parametrize("method", ["private-threshold-testing", "mask-per-feature", "noisy-cut"])
 def test_a_click_on_a_dot_opens_its_verdict(alone, method):
-    alone.enter("audit", FEW + "&audit_method=mask-count&audit_neighbours=table", only=("output",))
+    alone.enter("audit", FEW + "&audit_method=mask-count", only=("output",))
     place = place_of(method)
     claim, selected = compute.claims()[place], alone.sources["audit-wall"].selected
 
@@ -94,8 +94,7 @@ def test_a_click_on_a_dot_opens_its_verdict(alone, method):
         selected.indices = [place]
 
     alone._run(click)
-    names = ("method", "relation", "epsilon", "neighbours")
-    assert [alone.settings[f"audit_{name}"] for name in names] == [*claim[:3], "worst"]
+    assert [alone.settings[f"audit_{name}"] for name in ("method", "relation", "epsilon")] == [*claim[:3]]
     assert selected.indices == []
     ring = alone.read("audit-chosen")
     assert (ring["claimed"], ring["method"]) == ([claim.claimed], [AUDITED[method].title])

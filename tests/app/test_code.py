@@ -31,7 +31,7 @@ OTHER = "&seed=3&relation=replace-one"
 # of each page the defaults on a small data set, and another setting; the third names the cards that it is about
 SETTINGS = [
     ("noise", "", ()),
-    ("noise", "&noise_mechanism=cauchy&noise_sensitivity=3&noise_epsilon=0.5&noise_relation=add-remove", ()),
+    ("noise", "&noise_mechanism=gaussian&noise_sensitivity=3&noise_epsilon=0.5&noise_preset=clumps", ()),
     ("explore", TOY + "&seed=1", ()),
     ("explore", f"{TOY}{OTHER}&epsilon=1&n_features=7&map_score=mutual_information", ()),
     ("select", TOY, ()),

@@ -24,11 +24,10 @@ PAGES = {
     "noise": (
         "",
         {
-            "count": ["noise-densities", "noise-drops"],
+            "count": ["noise-densities", "noise-releases"],
             "rivals": named("noise-rivals-{}", "laplace", "geometric", "staircase", "gaussian"),
-            "points": ["noise-points"], "levels": ["noise-envelope-terms", "noise-envelope-global"],
+            "points": ["noise-release-points"], "levels": ["noise-envelope-terms", "noise-envelope-global"],
             "release": ["noise-release-releases"],
-            "calibrations": named("noise-costs-{}", "exact", "theorem-2"),
         },
     ),
     "select": (
@@ -76,7 +75,6 @@ PAGES = {
     "audit": (
         "&audit_draws=1000&audit_method=geometric",
         {
-            "bounds": ["audit-bound-bounds"], "most": ["audit-bound-ceiling"],
             "outputs": ["audit-output-first", "audit-output-second", "audit-output-claim"], "ring": ["audit-chosen"],
         },
     ),
@@ -101,14 +99,10 @@ CHANGES = {
     "noise": [
         ("noise_touched", 2, {"rivals"}),
         ("noise_delta", 1e-5, {"rivals"}),
-        ("noise_beta", "1/12", {"calibrations", "levels", "release"}),
-        ("noise_statistic", "trimmed_mean", {"levels", "release"}),
-        ("noise_trim", 6, {"levels", "release"}),
-        ("noise_relation", "add-remove", {"levels", "release"}),
+        ("noise_beta", "1/12", {"levels", "release"}),
+        ("noise_statistic", "mean", {"levels", "release"}),
         ("noise_preset", "skewed", {"points", "levels", "release"}),
         ("noise_size", 20, {"points", "levels", "release"}),
-        ("value", 77.5, {"points", "levels", "release"}),
-        ("noise_points", "", {"points", "levels", "release"}),
         ("noise_seed", 1, {"count", "release"}),
         ("noise_mechanism", "staircase", {"count"}),
         ("noise_sensitivity", 2, {"count", "rivals"}),
@@ -158,12 +152,11 @@ CHANGES = {
         ("publish_draws", 10, {"table", "gap", "cells", "linear"}),
     ],
     "audit": [
-        ("audit_epsilon", 1.5, {"bounds", "most", "outputs", "ring"}),
-        ("audit_seed", 1, {"bounds", "outputs"}),
-        ("audit_method", "laplace", {"bounds", "outputs", "ring"}),
-        ("audit_confidence", 0.999, {"bounds", "most", "outputs"}),
-        ("audit_draws", 1600, {"bounds", "outputs"}),
-        ("audit_relation", "replace-one", {"bounds", "outputs"}),
+        ("audit_epsilon", 1.5, {"outputs", "ring"}),
+        ("audit_seed", 1, {"outputs"}),
+        ("audit_method", "laplace", {"outputs", "ring"}),
+        ("audit_draws", 1600, {"outputs"}),
+        ("audit_relation", "replace-one", {"outputs"}),
     ],
 }  # fmt: skip
 
@@ -184,6 +177,6 @@ def test_each_control_changes_what_it_should_and_nothing_else(request, short_cur
         after, now = read(), alone.settings
         assert {group for group in groups if before[group] != after[group]} == expected, (name, value)
         moved = {setting for setting in link if link[setting] != now[setting]}
-        assert moved - {"noise_points"} == {name} - {"noise_points", "value"}, (name, value)
+        assert moved == {name}, (name, value)
         before, link = after, now
     assert alone.faults == alone.alerts == []

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import worker_calls
 from dpml_app import jobs
-from dpml_app.core.runner import ButtonLabels, TaskRunner
+from dpml_app.core import runner
+from dpml_app.core.runner import CANCELLED, TaskRunner
 from dpml_app.jobs import TRIES, Cache, Pool, Task, WorkerEnded, kept
 from dpml_app.pages.explore.compute import custom_accuracy
 from dpml_app.serving.limits import ServerFull
@@ -361,12 +362,13 @@ def test_worker_processes_end_with_a_killed_server(tmp_path):
 
 # ---- requests of a page ----------------------------------------------------------------------------------------------
 
-FOUR = [Task(square, (x,)) for x in range(1, 5)]
+
+def square_slowly(x):
+    time.sleep(0.05)
+    return x * x
 
 
-class Paced(TaskRunner):
-    pace = 0.05
-    button_labels = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Again")
+FOUR, SLOW = ([Task(function, (x,)) for x in range(1, 5)] for function in (square, square_slowly))
 
 
 @pytest.fixture
@@ -404,62 +406,60 @@ async def wait_until(true):
     raise TimeoutError
 
 
-def drive(pool, kind, script):
+def drive(pool, script):
     """Run a script with a runner and what it tells."""
 
     async def main():
         told = Told()
-        runner = kind(pool, name="test-runner", what="squares", spawn=told.spawn, hold=nullcontext, show=told.show,
-                      failed=told.fail)  # fmt: skip
+        callbacks = {"spawn": told.spawn, "hold": nullcontext, "show": told.show, "failed": told.fail}
+        runner = TaskRunner(pool, name="test-runner", what="squares", **callbacks)
         await asyncio.wait_for(script(runner, told), LONG)
         runner.close()
 
     asyncio.run(main())
 
 
-def test_paced_run_pauses_resumes_and_restarts(pool):
+def test_cancelled_run_resumes_from_where_it_was(pool, monkeypatch):
+    monkeypatch.setattr(runner, "FLUSH_EVERY", 0.0)  # each result is shown alone
+
     async def script(runner, told):
-        runner.request(FOUR)
+        runner.request(SLOW)
         await wait_until(lambda: len(told.shown) == 2)
         runner._on_button()
         assert not runner.running
-        assert (runner.progress.button.label, runner.progress.status.object) == ("Go on", "Paused")
-        runner.request(FOUR)  # the same request starts nothing
+        assert (runner.progress.button.label, runner.progress.status.object) == ("Resume", CANCELLED)
+        runner.request(SLOW)  # the same request starts nothing
         await asyncio.sleep(0.2)
         assert told.shown == [[1], [2]]
         runner._on_button()
         await wait_until(lambda: not runner.running)
-        # those that have been shown come at once
         assert told.each == [1, 2, 1, 2, 3, 4]
-        assert runner.progress.button.label == "Again"
-        told.shown.clear()
-        runner._on_button()
-        await wait_until(lambda: not runner.running)
-        assert [some for some in told.shown if some] == [[1], [2], [3], [4]]
 
-    drive(pool, Paced, script)
+    drive(pool, script)
 
 
-def test_cancelled_page_stays_so_until_another_setting(pool):
+def test_cancelled_page_stays_so_until_another_setting(pool, monkeypatch):
+    monkeypatch.setattr(runner, "FLUSH_EVERY", 0.0)
+
     async def script(runner, told):
-        runner.request(FOUR[:3])
+        runner.request(SLOW[:3])
         await wait_until(lambda: len(told.shown) == 1)
         runner._on_button()
-        runner.request(FOUR[1:])  # a card was made meanwhile
+        runner.request(SLOW[1:])  # a card was made meanwhile
         await asyncio.sleep(0.2)
         assert told.shown == [[1]]
-        assert (runner.progress.button.label, runner.progress.status.object) == ("Go on", "Paused")
+        assert (runner.progress.button.label, runner.progress.status.object) == ("Resume", CANCELLED)
         assert [runner.progress.state.data[name][0] for name in ("running", "done", "total")] == [False, 0, 3]
         runner._on_button()
         await wait_until(lambda: not runner.running)
         assert told.each == [1, 2, 3, 4]
-        runner.request(FOUR[:2])
+        runner.request(SLOW[:2])
         runner._on_button()
         runner.stop()  # another setting
-        runner.request(FOUR)
+        runner.request(SLOW)
         await wait_until(lambda: runner.running)
 
-    drive(pool, Paced, script)
+    drive(pool, script)
 
 
 def test_cancel_at_the_end_of_a_run_holds_the_next_request(pool):
@@ -475,7 +475,7 @@ def test_cancel_at_the_end_of_a_run_holds_the_next_request(pool):
         await wait_until(lambda: not runner.running)
         assert told.each == [1, 2, 3, 4]
 
-    drive(pool, TaskRunner, script)
+    drive(pool, script)
 
 
 def test_later_request_cancels_the_earlier_one(held):
@@ -489,7 +489,7 @@ def test_later_request_cancels_the_earlier_one(held):
         assert sorted(told.each) == [100, 101, 102]
         assert runner.progress.state.data == {"running": [False], "done": [3], "total": [3]}
 
-    drive(held.pool, TaskRunner, script)
+    drive(held.pool, script)
     assert set(held.calls) - {100, 101, 102} <= {0, 1}
 
 
@@ -502,7 +502,7 @@ def test_request_in_flood_waits_for_few_of_its_own_tasks(pool, monkeypatch):
         assert sorted(told.each) == list(range(300))
         assert told.failures == []
 
-    drive(pool, TaskRunner, script)
+    drive(pool, script)
 
 
 def test_failed_request_is_told_and_tried_again(pool):
@@ -514,25 +514,7 @@ def test_failed_request_is_told_and_tried_again(pool):
             assert runner.progress.status.object == "Stopped by an error"
         assert told.failures == [("Squares", "no 3")] * 2
 
-    drive(pool, TaskRunner, script)
-
-
-def test_server_computes_its_own_tasks(pool, monkeypatch):
-    class Here(TaskRunner):
-        def here(self, task):
-            return task.arguments[0] < 3
-
-    asked = []
-    submit = pool.submit
-    monkeypatch.setattr(pool, "submit", lambda task: (asked.append(task), submit(task))[1])
-
-    async def script(runner, told):
-        runner.request(FOUR)
-        await wait_until(lambda: not runner.running)
-        assert sorted(told.each) == [1, 2, 3, 4]
-
-    drive(pool, Here, script)
-    assert asked == FOUR[2:]
+    drive(pool, script)
 
 
 def test_formula_is_shown_when_it_comes_unless_outdated(pool):
@@ -555,4 +537,4 @@ def test_formula_is_shown_when_it_comes_unless_outdated(pool):
         await asyncio.sleep(0.1)
         assert told.shown == [[3]]
 
-    drive(pool, TaskRunner, script)
+    drive(pool, script)

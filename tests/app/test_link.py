@@ -44,11 +44,7 @@ def good_value(parameter, rng):
     if isinstance(parameter, param.Number):
         low, high = parameter.bounds
         return float(np.round(rng.uniform(low, high), 3))
-    return {
-        "audit_table": "nabd.yc.yac.n",
-        "audit_record": "ncd",
-        "noise_points": "p0010rs5050",
-    }[parameter.name]
+    raise AssertionError(parameter.name)
 
 
 def odd_text(rng):
@@ -139,7 +135,6 @@ WRITTEN = {
     "select_methods": '["one-shot", "iterative"]',
     "evaluate_methods": "histogram.laplace",
     "dataset": "seeds",
-    "noise_points": "",
 }
 
 

@@ -44,7 +44,6 @@ PLOTS = {
     "publish weights, ε": lambda: curves(publish.WeightsQueryCard),
     "evaluate errors": lambda: curves(evaluate.ErrorsCard, ROC_STYLES),
     "noise rivals": lambda: curves(noise.RivalsCard),
-    "noise calibrations": lambda: curves(noise.CalibrationsCard),
 }
 
 

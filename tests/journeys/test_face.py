@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 # of each page that has a picture: a quick state, a setting that its link keeps, and the name of a slider
 PAGES = {
     "explore": ("&dataset=toy&draws=10", "n_features", "ε"),
-    "audit": ("&audit_draws=1000&audit_method=mask-count&audit_neighbours=table", "audit_seed", "Claimed ε"),
+    "audit": ("&audit_draws=1000&audit_method=mask-count", "audit_seed", "Claimed ε"),
     "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
     "select": ("&dataset=toy&draws=10&n_features=5", "seed", "ε"),
     "train": ("&draws=10&train_methods=binned.row-bounded", "seed", "ε"),

@@ -29,7 +29,7 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
     app.press("ε", "ArrowRight", "ArrowRight", "ArrowRight")
     assert app.query["epsilon"] == "0.2"
     assert page.evaluate("history.length") == length, "a step of a slider is no entry"
-    assert page.evaluate("Bokeh.documents[0].get_model_by_name('noise-line')") is None, "it is not even made"
+    assert page.evaluate("Bokeh.documents[0].get_model_by_name('noise-count')") is None, "it is not even made"
 
     # a link of the navigation keeps what pages share
     app.turn("select")

@@ -272,8 +272,6 @@ class CardPage(BasePage, Generic[V, F]):
     what: ClassVar[str] = "curves"
     # makes the widgets
     controls_kind: ClassVar[type[Controls]]
-    # what asks the workers
-    runner: ClassVar[type[TaskRunner]] = TaskRunner
 
     @staticmethod
     def shipped_facts(name: str) -> Any:
@@ -305,7 +303,7 @@ class CardPage(BasePage, Generic[V, F]):
                 self.controls.add(name)
         state, work = self.sources
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
-        self.work = self.runner(pool, name=work, what=self.what, **callbacks)
+        self.work = TaskRunner(pool, name=work, what=self.what, **callbacks)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
@@ -429,9 +427,6 @@ class CardPage(BasePage, Generic[V, F]):
         """Offer what the data set has, which may change a setting."""
         if "dataset" in changed:
             self.report("lowered", self.controls.fit(self._facts), "info")
-
-    def adopt(self, task: Task, result: Any) -> None:
-        """Take note of a result that has come."""
 
     # ---- answers ---------------------------------------------------------------------------------------------------
 
@@ -627,8 +622,6 @@ class CardPage(BasePage, Generic[V, F]):
         return self._kept({result_key: task for result_key, task in work.items() if result_key[1] in CHOSEN})
 
     def _arrived(self, results: Mapping[Task, Any]) -> None:
-        for task, result in results.items():
-            self.adopt(task, result)
         self._show({name for name, work in self._wanted.items() if results.keys() & set(work.values())})
 
     def _show(self, names: set[str]) -> None:

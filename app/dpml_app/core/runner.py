@@ -4,37 +4,29 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
 from dpml_app.drawing.progress import AWAY, SHOWN, bar, filled
-from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task
+from dpml_app.jobs import FORMULAS, Pool, Task
 
 # seconds that an answer waits for formulas, and between results that are shown
 PATIENCE, FLUSH_EVERY = 0.05, 0.25
+CANCEL, RESUME = "Cancel", "Resume"
+CANCELLED = "Cancelled. Faded or missing curves do not belong to this setting."
 STATUS_STYLE = ":host { font-size: min(0.9rem, 15px); opacity: 0.85; }"
-
-
-class ButtonLabels(NamedTuple):
-    """Labels of the button of a run and of one that was stopped, with its status; `again` repeats one that is done."""
-
-    stop: str = "Cancel"
-    go_on: str = "Resume"
-    stopped: str = "Cancelled. Faded or missing curves do not belong to this setting."
-    again: str = ""
 
 
 class Progress:
     """The status line, bar and button of a page's runs; the source `state`, by its name, is for tests and scripts."""
 
-    def __init__(self, name: str, pressed: Callable[[], None], labels: ButtonLabels):
-        self.labels, self.bar = labels, bar()
+    def __init__(self, name: str, pressed: Callable[[], None]):
+        self.bar = bar()
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
         self._pressed = pressed
         self.row = pn.Row(self.status, sizing_mode="stretch_width", margin=0, height=42)
@@ -48,19 +40,19 @@ class Progress:
     @cached_property
     def button(self) -> pmui.Button:
         """The button, made when it first does something: a page that opens with stored results may need none."""
-        button = pmui.Button(label=self.labels.stop, variant="outlined", size="small", margin=(2, 8))
+        button = pmui.Button(label=CANCEL, variant="outlined", size="small", margin=(2, 8))
         button.on_click(lambda _event: self._pressed())
         self.row.append(button)
         return button
 
     def tell(self, text: str, done: int, total: int, *, running: bool = False, label: str = "") -> None:
         """Show the status of a run, and the label of what the button does next."""
-        label = label or (self.labels.stop if running else self.labels.again)
+        label = label or (CANCEL if running else "")
         self.bar.object = filled("Progress", done, total) if running else ""
         self.status.object = text
         if label or len(self.row) > 1:
             styles = SHOWN if label else AWAY
-            self.button.param.update(label=label or self.labels.stop, disabled=not label, styles=styles)
+            self.button.param.update(label=label or CANCEL, disabled=not label, styles=styles)
         self.state.data = {"running": [running], "done": [done], "total": [total]}
 
 
@@ -73,13 +65,7 @@ class TaskRunner:
     `hold`: returns the page's context within which all changes are one message.
     `show`: called inside a hold with the results that have just come, by task.
     `failed`: takes what failed, in words, and the exception.
-
-    `seen`, set of Task: those of the present request whose results have been shown.
     """
-
-    # seconds between results that are shown for the first time; 0: several are shown at a time
-    pace: ClassVar[float] = 0.0
-    button_labels: ClassVar[ButtonLabels] = ButtonLabels()
 
     def __init__(
         self,
@@ -93,22 +79,13 @@ class TaskRunner:
         failed: Callable[[str, BaseException], None],
     ):
         self.pool, self.what, self._spawn, self._hold, self._show, self._failed = pool, what, spawn, hold, show, failed
-        self.seen: set[Task] = set()
         # what was asked for last; whether another request for the same is none; whether a person has cancelled it
         self._tasks: list[Task] = []
         self._asked = self._cancelled = False
         self._generation = self._done = 0
         self._flying: dict[asyncio.Future, Task] = {}
         self._formulas: asyncio.Future | None = None
-        self.progress = Progress(name, self._on_button, self.button_labels)
-
-    def here(self, task: Task) -> bool:
-        """Return whether the server computes a task itself."""
-        return False
-
-    def said(self, done: int, total: int) -> str:
-        """Return the progress in words."""
-        return f"Computing {self.what}: {done} of {total}" if done < total else ""
+        self.progress = Progress(name, self._on_button)
 
     @property
     def running(self) -> bool:
@@ -145,7 +122,6 @@ class TaskRunner:
             return
         self._outdate()
         self._tasks, self._asked, self._done = list(tasks), True, 0
-        self.seen.intersection_update(tasks)
         if tasks and self._cancelled:
             self._cancel()
         elif tasks:
@@ -158,7 +134,9 @@ class TaskRunner:
         if self._formulas is not None:
             self._formulas.cancel()
         missing = [task for task in tasks if self.pool.cache.get(task.key) is None]
-        coming = asyncio.gather(*(asyncio.wrap_future(self._compute(FORMULAS, task)) for task in missing))
+        call = self.pool.cache.call
+        futures = [FORMULAS.call(call, task.function, *task.arguments) for task in missing]
+        coming = asyncio.gather(*map(asyncio.wrap_future, futures))
         self._formulas = coming
         if missing:
             await asyncio.wait({coming}, timeout=PATIENCE)
@@ -176,9 +154,6 @@ class TaskRunner:
         else:
             with self._hold():
                 self._show(dict(zip(tasks, results, strict=True)))
-
-    def _compute(self, threads: Pool, task: Task) -> Future:
-        return threads.call(self.pool.cache.call, task.function, *task.arguments)
 
     def _outdate(self) -> None:
         self._generation += 1
@@ -198,12 +173,9 @@ class TaskRunner:
         try:
             async for task, result in self._results(generation):
                 arrived[task] = result
-                paced = self.pace and task not in self.seen
-                if paced or time.monotonic() - shown > FLUSH_EVERY:
+                if time.monotonic() - shown > FLUSH_EVERY:
                     self._flush(generation, arrived)
                     arrived, shown = {}, time.monotonic()
-                if paced:
-                    await asyncio.sleep(self.pace)
             if generation == self._generation:
                 self._flush(generation, arrived, running=False)
         except Exception as error:
@@ -223,8 +195,7 @@ class TaskRunner:
                 task = waiting.popleft()
                 result = self.pool.cache.get(task.key)
                 if result is None:
-                    asked = self._compute(ANSWERS, task) if self.here(task) else self.pool.submit(task)
-                    flying[asyncio.wrap_future(asked)] = task
+                    flying[asyncio.wrap_future(self.pool.submit(task))] = task
                     continue
                 self._done += 1
                 yield task, result
@@ -240,28 +211,25 @@ class TaskRunner:
 
     def _flush(self, generation: int, arrived: Mapping[Task, Any], *, running: bool = True) -> None:
         with self._hold():
-            self.seen.update(arrived)
             self._show(arrived)
             if generation == self._generation:  # showing may have shown that there is nothing to ask for
                 self._tell(running=running)
 
     def _tell(self, *, running: bool) -> None:
         done, total = self._done, len(self._tasks)
-        self.progress.tell(self.said(done, total), done, total, running=running)
+        text = f"Computing {self.what}: {done} of {total}" if done < total else ""
+        self.progress.tell(text, done, total, running=running)
 
     def _cancel(self) -> None:
         self._outdate()
         self._cancelled = True
-        labels = self.button_labels
-        self.progress.tell(labels.stopped, self._done, len(self._tasks), label=labels.go_on)
+        self.progress.tell(CANCELLED, self._done, len(self._tasks), label=RESUME)
 
     def _on_button(self) -> None:
-        """Cancel a run, resume it, or repeat one that is done."""
+        """Cancel a run, or resume it."""
         if self.running:
             self._cancel()
-        elif self._asked and not self._cancelled and not self.button_labels.again:
+        elif self._asked and not self._cancelled:
             self._cancelled = True  # it ended while the click was on its way: what its setting still asks for stays
         elif self._tasks:
-            if not self._cancelled:
-                self.seen.clear()
             self._start()

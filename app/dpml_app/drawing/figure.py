@@ -1,6 +1,5 @@
 """What all figures have in common: size, tools and axes."""
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -157,18 +156,6 @@ def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", gr
     axis.formatter.code = f"return {words}"
     if grid is not None:
         grid.ticker = axis.ticker
-
-
-def round_ticks(low: float, high: float) -> list[float]:
-    """Return about eight round numbers between two, 0 among them.
-
-    >>> round_ticks(-3.2, 4.2)
-    [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0]
-    """
-    rough = (high - low) / 8
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = power * next(s for s in (1, 2, 5, 10) if s * power >= rough)
-    return [round(k * step, 12) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def epsilon_axis(p: figure) -> None:

@@ -1,41 +1,28 @@
-"""The settings of the page Audit, and its computations, as plain functions for workers too.
-
-Samples come in blocks, each from a random stream of its own. More samples keep the ones before, and the same seed gives
-the same noise at every ε.
-"""
+"""The settings of the page Audit, and its computations, as plain functions for workers too."""
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import param
 from numpy.typing import NDArray
 
-from dpml.audit import (
-    attack_outputs,
-    audit,
-    largest_bound,
-    outcome_probabilities,
-    outcomes,
-    simultaneous_confidence,
-)
-from dpml.audit.cases import AUDITED, Case, audited_pairs, read_neighbours, read_table
-from dpml.audit.cases.typed import MOST_RECORDS, RECORD, TABLE
+from dpml.audit import attack_outputs, audit, outcome_probabilities, outcomes, simultaneous_confidence
+from dpml.audit.cases import AUDITED, audited_pairs
 from dpml.audit.sampled import clopper_pearson
-from dpml.exceptions import DpmlError, FactWarning, MissingExtra
+from dpml.exceptions import FactWarning, MissingExtra
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
-from dpml_app.settings import RELATION_TITLES, PageValues, Shared, choice, declared_by, number, text
+from dpml_app.settings import RELATION_TITLES, PageValues, Shared, choice, declared_by, number
 
-Key = tuple[str, float, str, tuple[str, str, int] | None]
+Key = tuple[str, float, str]
 Floats = NDArray[np.float64]
 
-# five steps a decade
-LADDER = (*(round(s * 10**d) for d in (2, 3, 4) for s in (1, 1.6, 2.5, 4, 6.3)), 100_000)
+# of an audit by samples, and of all intervals of its picture together
+CONFIDENCE = 0.95
 # claims that only samples can check are checked at this ε, and so are the marks in the list of methods
 CHECKED_AT = 1.0
 MOST_BARS = 24
@@ -46,15 +33,8 @@ SIDES = ("first", "second")
 # 24 steps a decade, of two digits each
 STEPS = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4, 2.6, 3, 3.2, 3.5, 4, 4.2, 4.6, 5, 5.6, 6.2, 7, 7.5, 8.3, 9.1)
 AUDIT_EPSILONS = (*(float(f"{s * 10**d:.3g}") for d in (-2, -1, 0) for s in STEPS), 10.0)
-AUDIT_DRAWS = LADDER[LADDER.index(1_000) :]
-CONFIDENCES = (0.8, 0.9, 0.95, 0.99, 0.999)
-RELATION_WORDS = {"add-remove": "add or remove one record", "replace-one": "replace one record"}
-
-
-class Records(param.String):
-    """Records of a table, or one of them."""
-
-    allowed = "records separated by dots, each a class (n or y) followed by its features among a, b, c and d"
+# five steps a decade
+AUDIT_DRAWS = (*(round(s * 10**d) for d in (3, 4) for s in (1, 1.6, 2.5, 4, 6.3)), 100_000)
 
 
 @dataclass(frozen=True)
@@ -64,105 +44,48 @@ class AuditValues(PageValues):
     audit_method: str = choice("private-threshold-testing", list(AUDITED), "Method (✗: claim violated)")
     audit_epsilon: float = choice(1.0, AUDIT_EPSILONS, "Claimed ε")
     audit_relation: str = choice("add-remove", RELATION_TITLES, "Claimed relation")
-    audit_neighbours: str = choice("worst", {"worst": "Worst known", "table": "Custom table"}, "Neighbouring tables")
-    audit_table: str = text("nab.nb.yc.yac", "Table", Records, regex=rf"^{TABLE}\Z")
-    audit_record: str = text("yab", "New record", Records, regex=rf"^{RECORD}\Z")
-    audit_replaced: int = number(1, (1, MOST_RECORDS), "Replaced record")
-    audit_draws: int = choice(25_000, AUDIT_DRAWS, "Maximum number of samples")
-    audit_confidence: float = choice(0.95, {c: f"{100 * c:g}%" for c in CONFIDENCES}, "Confidence")
+    audit_draws: int = choice(25_000, AUDIT_DRAWS, "Number of samples")
     audit_seed: int = number(0, (0, 2**31 - 1), "Audit seed")
 
     def key(self) -> tuple:
-        """Return the identity of an audit, the first argument of `step`."""
-        edited = None
-        if self.audit_neighbours == "table":
-            edited = self.audit_table, self.audit_record, self.audit_replaced
-        return self.audit_method, self.audit_epsilon, self.audit_relation, edited
+        """Return the identity of an audit, the first argument of `sample`."""
+        return self.audit_method, self.audit_epsilon, self.audit_relation
 
 
 @declared_by(AuditValues)
 class AuditSettings(Shared):
     """The settings of the page Audit."""
 
-    def fit_audit(self) -> list[str]:
-        """Change settings that the chosen method does not have; return a sentence for each change."""
-        entry, changes, sentences = AUDITED[self.audit_method], {}, []
-        if self.audit_relation not in entry.relations:
-            changes["audit_relation"] = entry.relations[0]
-            sentences.append(f"{entry.title} claims privacy only for “{RELATION_WORDS[entry.relations[0]]}”.")
-        if self.audit_neighbours == "table" and entry.typed is None:
-            changes["audit_neighbours"] = "worst"
-            sentences.append(
-                f"{entry.title} does not run on a small binary table. Its worst known neighbours are shown."
-            )
-        if changes:
-            self.param.update(**changes)
-        return sentences
-
-
-def step_confidence(confidence: float) -> float:
-    """Return the confidence of one step, so that all steps of the ladder together hold with `confidence`."""
-    return simultaneous_confidence(confidence, len(LADDER))
-
-
-def ceiling(draws: int, confidence: float, delta: float = 0.0) -> float:
-    """Return the largest bound that so many samples can show."""
-    return largest_bound(draws, step_confidence(confidence), delta)
+    def fit_audit(self) -> str:
+        """Choose a relation for which the method claims privacy; return a sentence if that changes it."""
+        entry = AUDITED[self.audit_method]
+        if self.audit_relation in entry.relations:
+            return ""
+        self.param.update(audit_relation=entry.relations[0])
+        return f"{entry.title} claims privacy only for “{RELATION_TITLES[entry.relations[0]].lower()}”."
 
 
 # ---- samples ------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=8)
-def case(key: Key) -> Case:
-    """Return the neighbours of an audit, the worst known or those edited by hand, and the method that runs on them."""
-    name, epsilon, relation, edited = key
-    entry = AUDITED[name]
-    if edited is None:
-        return entry.case(epsilon, relation)
-    table, record, replaced = edited
-    # the record that was chosen may have left the table since: then it is the last one
-    replaced = min(replaced, len(read_table(table)[1]))
-    return entry.case_on(*read_neighbours(table, record, relation, replaced=replaced), epsilon, relation)
+def sample(key: Key, seed: int, draws: int) -> dict[str, Any]:
+    """Return the audit of so many samples from each table: bound, event, and outputs.
 
-
-@lru_cache(maxsize=2 * len(LADDER))
-def block(key: Key, seed: int, index: int) -> tuple[NDArray, NDArray]:
-    """Return the draws that step `index` adds, from either data set."""
-    neighbours, draws = case(key), LADDER[index] - (LADDER[index - 1] if index else 0)
-    first, second = (
-        np.asarray(neighbours.sample(data, draws=draws, rng=np.random.default_rng([seed, side, index])))
+    The bound is that of `dpml.audit.audit_outputs`. The same seed gives the same noise at every ε.
+    """
+    entry = AUDITED[key[0]]
+    neighbours = entry.case(*key[1:])
+    outputs = (
+        np.asarray(neighbours.sample(data, draws=draws, rng=np.random.default_rng([seed, side])))
         for side, data in enumerate((neighbours.data, neighbours.neighbour))
     )
-    return first, second
-
-
-def _outputs(key: Key, seed: int, index: int) -> tuple[NDArray, NDArray]:
-    blocks = [block(key, seed, i) for i in range(index + 1)]
-    return np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks])
-
-
-# ---- one step of the audit -----------------------------------------------------------------------------------------
-
-
-def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
-    """Return the audit of the first LADDER[index] draws a side: bound, event, and outputs.
-
-    The bound is that of `dpml.audit.audit_outputs` at `step_confidence(confidence)`. If a method refuses, the reason is
-    under "problem".
-    """
-    entry, neighbours = AUDITED[key[0]], case(key)
-    try:
-        outputs = _outputs(key, seed, index)
-    except DpmlError as error:
-        return {"problem": str(error)}
-    attack = attack_outputs(*outputs, delta=entry.delta, confidence=step_confidence(confidence), score=neighbours.score)
+    attack = attack_outputs(*outputs, delta=entry.delta, confidence=CONFIDENCE, score=neighbours.score)
     hits, misses = attack.counts
     return {
-        "draws": LADDER[index],
+        "draws": draws,
         "counted": attack.counted,
         "lower": attack.epsilon_lower,
-        "event": {"attacker": attack.name, **asdict(attack.event)},
+        "event": asdict(attack.event),
         "rates": (hits / attack.counted, misses / attack.counted),
         "picture": asdict(outcomes(attack, most=MOST_BARS)),
     }
@@ -172,15 +95,17 @@ def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
 
 
 def exact(key: Key) -> dict[str, Any]:
-    """Return the exact cost of these neighbours, or only that it is not known."""
-    entry, neighbours, unknown = AUDITED[key[0]], case(key), {"known": False, "outputs": None}
+    """Return the neighbours in words, and their exact cost, or only that it is not known."""
+    entry = AUDITED[key[0]]
+    neighbours = entry.case(*key[1:])
+    unknown = {"outputs": None, "words": neighbours.words}
     if neighbours.exact is None:
         return unknown
     try:
         cost = audit(neighbours.exact, neighbours.data, neighbours.neighbour, key[1], delta=entry.delta)
     except MissingExtra:  # a release draws while it is recorded
         return unknown
-    result: dict[str, Any] = {"known": True, "epsilon": cost.epsilon_lower, "passed": cost.passed, "outputs": None}
+    result: dict[str, Any] = {**unknown, "epsilon": cost.epsilon_lower, "passed": cost.passed}
     log_probabilities = getattr(neighbours.exact, "log_probabilities", None)
     if log_probabilities is not None:
         pairs = outcome_probabilities(*map(log_probabilities, (neighbours.data, neighbours.neighbour)))
@@ -206,36 +131,29 @@ def check(name: str, relation: str, epsilon: float) -> tuple[float, float, bool]
     A claim without a formula is checked at `CHECKED_AT`, where draws can tell; all of these together accuse an honest
     method in 5 % of runs.
     """
-    cost = exact((name, epsilon, relation, None))
-    if cost["known"]:
+    cost = exact((name, epsilon, relation))
+    if "epsilon" in cost:
         return epsilon, cost["epsilon"], False
     options: dict[str, Any] = {"confidence": 1 - 0.05 / len(audited_pairs()), "rng": np.random.default_rng(0)}
     return CHECKED_AT, AUDITED[name].audit(CHECKED_AT, relation, sampled=True, **options).epsilon_lower, True
 
 
-def allowed(
-    step: Mapping[str, Any],
-    known: Sequence[tuple[float, float]] | None,
-    epsilon: float,
-    delta: float,
-    confidence: float,
-) -> dict[str, Floats | NDArray[np.bool_]]:
+def allowed(shown: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Floats | NDArray[np.bool_]]:
     """Return for each side and output, shape (2, n): ``low`` and ``high`` of its share, ``most`` and ``broken``.
 
     A claim of (ε, δ) allows an output e^ε times its probability on the other side, and δ (Antonova 2016, eq. 2.3).
-    The samples give an interval of that probability; all intervals of a picture hold together with `confidence`.
-    ``most`` follows from its upper end. An exact probability is its own interval.
+    The samples give an interval of that probability; all intervals of a picture hold together with `CONFIDENCE`.
+    ``most`` follows from its upper end.
 
-    >>> step = {"counted": 1000, "picture": {"first": np.array([0.4, 0.6]), "second": np.array([0.0, 1.0])}}
-    >>> limits = allowed(step, [(0.4, 0.0), (0.6, 1.0)], 1.0, 0.0, 0.95)
+    >>> shown = {"counted": 1000, "picture": {"first": np.array([0.4, 0.6]), "second": np.array([0.0, 1.0])}}
+    >>> limits = allowed(shown, 1.0, 0.0)
     >>> limits["most"][0].round(2).tolist(), limits["broken"].tolist()
-    ([0.0, 1.0], [[True, False], [False, False]])
+    ([0.01, 1.0], [[True, False], [False, False]])
     """
-    shares, n = np.array([step["picture"][side] for side in SIDES], dtype=float), step["counted"]
-    low, high = clopper_pearson(np.rint(shares * n), n, 1 - simultaneous_confidence(confidence, shares.size))
-    least, largest = (low, high) if known is None else (np.array(known, dtype=float).T,) * 2
-    most = np.minimum(math.exp(epsilon) * largest[::-1] + delta, 1.0)
-    return {"low": low, "high": high, "most": most, "broken": least > most * (1 + 1e-9)}
+    shares, n = np.array([shown["picture"][side] for side in SIDES], dtype=float), shown["counted"]
+    low, high = clopper_pearson(np.rint(shares * n), n, 1 - simultaneous_confidence(CONFIDENCE, shares.size))
+    most = np.minimum(math.exp(epsilon) * high[::-1] + delta, 1.0)
+    return {"low": low, "high": high, "most": most, "broken": low > most * (1 + 1e-9)}
 
 
 # ---- claims that ship ---------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from dpml.audit.cases import AUDITED
 from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, over_epsilon, set_ticks
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION
 from dpml_app.pages.audit.compute import SIDES, Claim
-from dpml_app.pages.audit.text import RELATION_SHORT, number
+from dpml_app.pages.audit.text import number
+from dpml_app.settings import RELATION_TITLES
 from dpml_app.views.frame import Axis, framed
 from dpml_app.views.rendered import Table, ViewFigure
 
@@ -98,7 +99,7 @@ class ClaimsFigure(Figure):
             "claimed": claimed,
             "shown": [c.shown for c in claims],
             "method": [AUDITED[c.method].title for c in claims],
-            "relation": [RELATION_SHORT[c.relation] for c in claims],
+            "relation": [RELATION_TITLES[c.relation] for c in claims],
             "how": [_shown(c) for c in claims],
             "x": apart(claimed, heights),
             "y": heights,
@@ -126,7 +127,7 @@ def _shown(claim: Claim) -> str:
 
 
 BARS = ("left", "floor", "right", "share", "label", "x", "low", "end", "high")
-CLAIMED, EXCESS, KNOWN = ("left", "most", "right", "end"), ("left", "most", "right", "share"), ("x", "p")
+CLAIMED, EXCESS = ("left", "most", "right", "end"), ("left", "most", "right", "share")
 
 
 def output_view(tables: Mapping[str, Table]) -> hv.Overlay:
@@ -138,19 +139,17 @@ def output_view(tables: Mapping[str, Table]) -> hv.Overlay:
         layers.append(bars.opts(color=color, alpha=0.6, line_color=color, tools=["hover"]))
     claimed = hv.Segments(tables["claim"], list(CLAIMED), group="claim", label="Allowed by the claim")
     excess = hv.Rectangles(tables["beyond"], list(EXCESS), group="beyond", label="Excess")
-    exact = hv.Scatter(tables["known"], *KNOWN, group="known", label="Exact probability")
     layers.append(excess.opts(color=BEYOND, line_color=None))
     layers += [hv.Segments(tables[s], ["x", "low", "end", "high"], group=s).opts(color="#606060") for s in looks]
     layers.append(claimed.opts(color=CLAIM, line_width=4))
-    layers.append(exact.opts(marker="diamond", size=11, color=EXACT, line_color="white"))
     return framed(layers, Axis("output"), Axis("share of samples", share=True), ylim=(0, 1))
 
 
 class OutputFigure(ViewFigure):
-    """The outputs of a step, with labels of their own where they are few."""
+    """The outputs of samples, with labels of their own where they are few."""
 
     def __init__(self) -> None:
-        columns = {**dict.fromkeys(SIDES, BARS), "claim": CLAIMED, "beyond": EXCESS, "known": KNOWN}
+        columns = {**dict.fromkeys(SIDES, BARS), "claim": CLAIMED, "beyond": EXCESS}
         tips = [("output", "@label"), ("share", "@share{0.00%}"), ("interval", "@low{0.00%} to @high{0.00%}")]
         super().__init__("audit-output", output_view, columns, tips, height=400)
         p, self.ticker = self.plot, FixedTicker(ticks=[])
@@ -163,15 +162,10 @@ class OutputFigure(ViewFigure):
         )
         self._numbers = p.xaxis[0].ticker
 
-    def show_step(
-        self,
-        picture: Mapping[str, Any],
-        limits: Mapping[str, np.ndarray],
-        labels: Sequence[str],
-        axis: str,
-        known: Sequence[tuple[float, float]] | None,
+    def show_outputs(
+        self, picture: Mapping[str, Any], limits: Mapping[str, np.ndarray], labels: Sequence[str], axis: str
     ) -> None:
-        """Show the outputs of one step: `limits` of `compute.allowed`, `labels` of the bars, exact probabilities."""
+        """Show the outputs of samples: `limits` of `compute.allowed`, and `labels` of the bars."""
         p, left, right = self.plot, picture["left"], picture["right"]
         middle, gap = (left + right) / 2, GAP * (right - left)
         edges = np.array([(left + gap, middle), (middle, right - gap)])
@@ -187,11 +181,9 @@ class OutputFigure(ViewFigure):
         broken = limits["broken"][larger, every]
         excess = start, most, end, shares[larger, every]
         tables["beyond"] = {name: column[broken] for name, column in zip(EXCESS, excess, strict=True)}
-        tables["known"] = {"x": x.ravel(), "p": np.array(known).T.ravel()} if known else {"x": [], "p": []}
         self.show(tables)
-        tallest = max(limits["high"].max(), np.max(known or 0.0))
         p.x_range.update(start=float(left[0]), end=float(right[-1]))
-        p.y_range.update(start=0, end=float(ROOM * tallest))
+        p.y_range.update(start=0, end=float(ROOM * limits["high"].max()))
         few = picture["kind"] != "histogram"
         p.xaxis[0].axis_label = axis
         self.ticker.update(ticks=[float(m) for m in middle] if few else [], tags=list(labels) if few else [])

@@ -12,9 +12,8 @@ from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.compute import AuditValues
 
 
-def _audited(s: Any) -> dict[str, Any]:
-    place = compute.LADDER.index(s.audit_draws)
-    return compute.step(AuditValues.of(s).key(), s.audit_seed, s.audit_confidence, place)
+def _sampled(s: Any) -> dict[str, Any]:
+    return compute.sample(AuditValues.of(s).key(), s.audit_seed, s.audit_draws)
 
 
 def true_epsilon(s: Any) -> float:
@@ -37,9 +36,9 @@ def noise_of_each(s: Any, answers: str) -> float:
 FIGURES: dict[str, Callable[..., Any]] = {
     **{each.__name__: each for each in (true_epsilon, noise_of_each)},
     # in how many percent of draws the event came that the attacker bets on
-    "share_of_draws": lambda s: 100 * float(_audited(s)["rates"][0]),
+    "share_of_draws": lambda s: 100 * float(_sampled(s)["rates"][0]),
     # which ε the draws show
-    "shown_by_draws": lambda s: float(_audited(s)["lower"]),
+    "shown_by_draws": lambda s: float(_sampled(s)["lower"]),
     # the audit's confidence in percent
-    "confidence": lambda s: 100 * s.audit_confidence,
+    "confidence": lambda s: 100 * compute.CONFIDENCE,
 }
