@@ -51,7 +51,6 @@ PLOTS = {
     "select accuracy": lambda: curves(select_page.AccuracyCard, {**SELECTOR_STYLES, **select.OWN_STYLES}),
     "train accuracy": lambda: curves(AccuracyCard, {key: method.look for key, method in EVERY.items()}),
     "train lambda": lambda: curves(LambdaCard),
-    "publish weights, ε": lambda: curves(publish.WeightsQueryCard),
     "evaluate errors": lambda: curves(evaluate.ErrorsCard, ROC_STYLES),
     "noise rivals": lambda: curves(noise.RivalsCard),
     "noise calibrations": lambda: curves(noise.CalibrationsCard),

@@ -149,8 +149,6 @@ class Card(Generic[V, F]):
     caption: ClassVar[str]
     # settings whose widgets stand in the card
     controls: ClassVar[tuple[str, ...]] = ()
-    # whether they stand below one another
-    stacked: ClassVar[bool] = False
     # whether it is as wide as the page
     wide: ClassVar[bool] = False
     # whether its line is read on the page also where the card is open from the start

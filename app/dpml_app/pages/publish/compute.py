@@ -1,4 +1,4 @@
-"""Compute synthetic tables, models at the same ε, and answers from a weighted public table."""
+"""Compute synthetic tables, and models at the same ε."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,29 +9,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
 from dpml.classifiers.grid import Records, candidate_grids, grid_counts, places_of, quality_range
 from dpml.classifiers.grid.cells import MOST_CELLS, SIGNAL, divided, grid_qualities, release_grid
 from dpml.datasets import TAXONOMIES
-from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.exceptions import InvalidData
 from dpml.mechanisms import ExponentialMechanism
 from dpml.publishing import PrivPfC
-from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
-from dpml.publishing.importance import public_reg_lambda
 from dpml.registry import method, of_family
 from dpml.schema import Schema, Taxonomy
 from dpml.studies import raw_table
 from dpml.studies.accuracy import majority_accuracy
-from dpml.studies.publishing import LEARNERS, TwoTables, one_hot, split_by_sex, with_levels
+from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 from dpml_app.data.facts import CARDS, DatasetFacts, FirstFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.data.two_tables import side_by_side
-from dpml_app.drawing.styles import styles_of
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, DatasetValues, MultiSelect, Shared, choice, declared_by, number
+from dpml_app.settings import EPSILONS, DatasetValues, Shared, choice, declared_by, number
 
 # ---- Settings ------------------------------------------------------------------------------------------------------
 
@@ -47,32 +43,6 @@ LEAST = 0.0005
 BEST = 8
 # of ε, for the number of records (Su et al. 2018, Algorithm 2)
 SIZE_SHARE = 0.03
-# what one can ask of the public table that is weighted; the records that meet all that is chosen
-ASKED = {
-    "rich": "High income",
-    "married": "Married",
-    "graduate": "Bachelor's degree",
-    "young": "Young",
-}
-# by data set and condition: a column of `dpml.studies.publishing`, its values, and the condition in words
-CONDITIONS: dict[str, dict[str, tuple[str, tuple, str]]] = {
-    "adult": {
-        "rich": ("income", (">50K",), "an income above 50,000 dollars"),
-        "married": ("marital-status", ("Married-civ-spouse",), "a spouse"),
-        "graduate": ("education", ("Bachelors",), "a bachelor's degree"),
-        "young": ("age", (0,), "an age below 26"),
-    },
-    "census": {
-        "rich": ("income", ("high",), "a high income"),
-        "married": ("marital", ("married",), "a spouse"),
-        "graduate": ("education", ("bachelor",), "a bachelor's degree"),
-        "young": ("age", (0,), "an age below 30"),
-    },
-}
-# a smaller λ takes seconds at a small ε, and its answers are noise
-PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-# releases of each method at each place
-WEIGHT_DRAWS = 10
 # publishers that are not the library's own
 REGISTERED = [each.key for each in of_family("publisher") if each.target and not each.target.startswith("dpml.")]
 
@@ -95,8 +65,6 @@ class PublishValues(DatasetValues):
     publish_share: float = number(0.37, (0.02, 0.92), "Share of ε for grid selection", 0.05)
     publish_draws: int = number(10, (5, 40), "Synthetic tables", 5)
     publish_draw: int = number(1, (1, 40), "Table shown")
-    publish_query: tuple[str, ...] = choice(["rich"], ASKED, "Share of records with all of", MultiSelect)
-    publish_lambda: float = choice(0.1, PENALTIES, "λ of Algorithm 1")
 
     def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
@@ -315,89 +283,6 @@ def _grid_name(taxonomies: tuple[Taxonomy, ...], levels: tuple[int, ...]) -> str
     """Return a grid in words: each attribute that it tells apart, with its number of groups."""
     parts = [f"{t.name} in {t.sizes[level]}" for t, level in zip(taxonomies, levels, strict=True) if level]
     return " × ".join(parts) or "one cell"
-
-
-# ---- Weighted public table -----------------------------------------------------------------------------------------
-
-
-WEIGHT_METHODS = ("output", "moments")
-WEIGHT_STYLES = styles_of("publisher", "weights")
-
-
-@kept(2)
-def two_tables(name: str) -> TwoTables:
-    """Return the private and the public table of a data set."""
-    if name not in CONDITIONS:
-        raise InvalidParameter("dataset", name, f"one of {', '.join(CONDITIONS)}")
-    return split_by_sex(dataset(name), rng=np.random.default_rng(0))
-
-
-@kept(4)
-def patterns_of(name: str, table: str) -> NDArray[np.int64]:
-    """Return for each record of a table a number whose bits say which conditions it meets, in the order of `ASKED`."""
-    records = getattr(two_tables(name), table)
-    met = np.zeros(len(records), dtype=np.int64)
-    for bit, condition in enumerate(ASKED):
-        column, allowed, _words = CONDITIONS[name][condition]
-        met |= records[column].isin(allowed).to_numpy().astype(np.int64) << bit
-    return met
-
-
-def mask_of(conditions: Any) -> int:
-    """Return the number whose bits are the conditions of a conjunction."""
-    return sum(1 << list(ASKED).index(condition) for condition in set(conditions))
-
-
-def share_meeting(by_pattern: FloatArray, mask: int) -> Any:
-    """Return the share of records that meet a conjunction, from the shares of all patterns in the last axis.
-
-    Examples
-    --------
-    >>> float(share_meeting(np.array([0.5, 0.25, 0.125, 0.125]), 0b10))
-    0.25
-    """
-    meets = (np.arange(by_pattern.shape[-1]) & mask) == mask
-    return by_pattern[..., meets].sum(axis=-1)
-
-
-def pattern_shares(name: str) -> dict[str, Any]:
-    """Return the share of each pattern in the ``private`` and the ``public`` table."""
-    met = {table: patterns_of(name, table) for table in ("private", "public")}
-    return {table: np.bincount(found, minlength=1 << len(ASKED)) / len(found) for table, found in met.items()}
-
-
-@kept(24)
-def _exact(name: str, reg_lambda: float) -> FloatArray:
-    """Return the minimiser of Algorithm 1 before its noise; every ε has the same."""
-    two = two_tables(name)
-    return balanced_minimiser(two.private_records, two.public_records, reg_lambda)
-
-
-def weighted_patterns(
-    method: str, name: str, epsilon: float, reg_lambda: float | None, draws: int, seed: int
-) -> FloatArray:
-    """Return the weight of each pattern in the weighted public table, over draws of its noise, (draws, patterns).
-
-    `method`, {"output", "moments"}: Algorithm 1 of Ji and Elkan with its published noise, or this project's noisy
-    moments.
-    `reg_lambda`: None: the public rule of the moments.
-    """
-    two = two_tables(name)
-    features, public, n = two.features, two.public_records, len(two.private)
-    if reg_lambda is None:
-        reg_lambda = public_reg_lambda(public, features, epsilon, n, "moments")
-    sums, patterns = two.private_records.sum(axis=0), []
-    for draw in range(draws):
-        rng = np.random.default_rng([seed, draw])
-        if method == "output":
-            exact = _exact(name, reg_lambda)
-            options: dict[str, Any] = {"calibration": "published", "rng": rng}
-            beta = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
-        else:
-            beta = moment_minimiser(public, release_sums(sums, epsilon, features, rng=rng) / n, reg_lambda)
-        weights = softmax(public @ beta)
-        patterns.append(np.bincount(patterns_of(name, "public"), weights=weights, minlength=1 << len(ASKED)))
-    return np.array(patterns)
 
 
 # ---- Shipped results -----------------------------------------------------------------------------------------------

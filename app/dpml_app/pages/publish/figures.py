@@ -263,9 +263,6 @@ class ModelsCard(CurvesCard[PublishValues, PublishFacts]):
         return text.models({label: draws for label, draws in found.items() if draws is not None})
 
 
-BOTH = ("both", WORKER)
-
-
 class ChancesCard(Card[PublishValues, PublishFacts]):
     """Exact probabilities of the exponential mechanism, for the table shown."""
 
@@ -288,50 +285,3 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         release = here(results, "release")
         return "Computing…" if release is None else text.choice(release)
-
-
-class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):
-    """The answer to one question by both methods, beside the private and the unweighted public table."""
-
-    plot_name, styles, y = "publish-weights-query", compute.WEIGHT_STYLES, Axis("answer (share of records)", share=True)
-    levels: ClassVar[Mapping[str, Style]] = {
-        "truth": Style("private table", EXACT, "dot"),
-        "unweighted": Style("public table, unweighted", REFERENCE, "dot", "dotted"),
-    }
-    name, title, caption = "weights-query", "Answers from a weighted public table", text.CAPTIONS["weights-query"]
-    controls, stacked = ("publish_query", "publish_lambda"), True
-
-    def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
-        return text.refusal(values.dataset, values.publish_query)
-
-    def draws(self, series: str, result: np.ndarray) -> np.ndarray:
-        drawn: np.ndarray = compute.share_meeting(result, compute.mask_of(self._values.publish_query))
-        return drawn
-
-    def drawn_of(self, values: PublishValues) -> tuple[str, ...]:
-        return values.publish_query
-
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        # Algorithm 1 with its λ, the noisy moments with that of the public rule
-        rules = {"output": values.publish_lambda, "moments": None}
-        near = sorted(SWEEP_EPSILONS, key=lambda e: abs(math.log(e / values.epsilon)))
-        work: dict[ResultKey, Task] = {BOTH: Task(compute.pattern_shares, (values.dataset,))}
-        for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in near)):
-            for method, rule in rules.items():
-                arguments = (method, values.dataset, epsilon, rule, compute.WEIGHT_DRAWS, values.seed)
-                work[method, place] = Task(compute.weighted_patterns, arguments)
-        return work
-
-    def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
-        if BOTH not in results:
-            return {}
-        answer = {table: float(self.draws("", shares)) for table, shares in results[BOTH].items()}
-        return {"truth": answer["private"], "unweighted": answer["public"]}
-
-    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        if BOTH not in results:
-            return "Computing…"
-        levels = self.level_values(values, facts, results)
-        found = {method: results.get((method, WORKER)) for method in compute.WEIGHT_METHODS}
-        answers = {method: self.draws(method, release) for method, release in found.items() if release is not None}
-        return text.query(values, levels["truth"], levels["unweighted"], answers)

@@ -3,22 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpml_app.drawing.styles import EXACT, REFERENCE
+from dpml_app.drawing.styles import EXACT
 from dpml_app.drawing.sweep import Sweep, band, level
 from dpml_app.jobs import Task
 from dpml_app.pages.publish import compute
-from dpml_app.pages.publish.compute import WEIGHT_METHODS, WEIGHT_STYLES, PublishSettings, PublishValues, facts
+from dpml_app.pages.publish.compute import PublishSettings, PublishValues, facts
 from dpml_app.pages.publish.figures import STYLES
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.settings import EPSILONS
 
 
 def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return the accuracy of a classifier that is trained on published tables, or what a weighted table answers."""
-    if card == "weights-query":
-        return _answers(settings)
+    """Return the accuracy of a classifier that is trained on published tables."""
     values, known = PublishValues.of(settings), compute.shipped_results(settings.dataset)
 
     def result(task: Task) -> Any:
@@ -33,34 +28,10 @@ def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> S
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
 
-def _answers(settings: PublishSettings) -> Sweep:
-    """Return the answers of a weighted public table against ε, and those of both tables themselves."""
-    at = tuple(sorted({*SWEEP_EPSILONS, settings.epsilon}))
-    lines = []
-    for method in WEIGHT_METHODS:
-        draws = [100 * answers(settings, method, epsilon) for epsilon in at]
-        lines.append(band(WEIGHT_STYLES[method], draws))
-    for label, table, color in (("Private table", "private", EXACT), ("Public table", "public", REFERENCE)):
-        lines.append(level(label, 100 * float(answers(settings, table)), len(at), color))
-    title = "Private records that match (%)"
-    return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
-
-
 def released(s: Any) -> dict[str, Any]:
     """Return what the first published table is."""
     key: tuple[Any, ...] = (*PublishValues.of(s).release_key(s.epsilon), s.seed)
     return compute.release_facts(*key)
-
-
-def answers(s: Any, source: str, epsilon: float | None = None) -> NDArray[np.float64]:
-    """Return what the private or the public table answers, or the draws of a method that weights the public one."""
-    if source in ("private", "public"):
-        by_pattern = compute.pattern_shares(s.dataset)[source]
-    else:
-        reg_lambda = s.publish_lambda if source == "output" else None
-        at = s.epsilon if epsilon is None else epsilon
-        by_pattern = compute.weighted_patterns(source, s.dataset, at, reg_lambda, compute.WEIGHT_DRAWS, s.seed)
-    return np.asarray(compute.share_meeting(by_pattern, compute.mask_of(s.publish_query)))
 
 
 def true_accuracy(s: Any) -> float:
@@ -93,8 +64,4 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "chance_of_the_best": lambda s: 100 * float(released(s)["chances"][0]),
     # which place the chosen grid has
     "place_of_the_chosen": lambda s: int(released(s)["place"]) + 1,
-    # how many percent of records meet what is asked, by a table or by the mean of a method's draws
-    "answered": lambda s, source: 100 * float(answers(s, source).mean()),
-    # how many points the answers of a method are off, mean over draws
-    "answer_off": lambda s, method: 100 * float(np.abs(answers(s, method) - answers(s, "private")).mean()),
 }

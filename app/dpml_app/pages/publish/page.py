@@ -16,7 +16,7 @@ from dpml_app.jobs import Pool
 from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
-from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard, WeightsQueryCard
+from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard
 from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
 
 
@@ -46,9 +46,6 @@ class PublishControls(Controls):
             note("The number of records gets 3% of ε, the counts get the rest."),
         ]
 
-    def in_cards(self) -> None:
-        self.add("publish_query", inline=True)
-
 
 class PublishPage(CardPage[PublishValues, PublishFacts]):
     """The page of one session."""
@@ -63,7 +60,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     facts_of = staticmethod(compute.facts)
     shipped_facts, shipped_results = staticmethod(compute.shipped_facts), staticmethod(compute.shipped_results)
     unsupported_reason = "is text, and this page needs a table"
-    kinds = (TablesCard, ChancesCard, ModelsCard, WeightsQueryCard)
+    kinds = (TablesCard, ChancesCard, ModelsCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"

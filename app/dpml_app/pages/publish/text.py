@@ -9,16 +9,12 @@ from numpy.typing import NDArray
 
 from dpml_app.core.card import Number
 from dpml_app.pages.publish.compute import (
-    ASKED,
     CLASSIFIER_WORDS,
-    CONDITIONS,
     LEAST,
-    WEIGHT_STYLES,
     PublishFacts,
     PublishValues,
 )
 from dpml_app.text.phrases import about_data, interval, percent, points
-from dpml_app.uploaded_table import display_name
 
 Draws = NDArray[np.float64]
 CAPTIONS = {
@@ -36,11 +32,6 @@ CAPTIONS = {
         "Test accuracy at the same ε: a classifier trained on the synthetic table, a model of the same cells "
         "(PrivPfCClassifier), and LinearClassifier on all columns. The level line is trained on all columns "
         "of the non-private table. Bands cover 90% of runs."
-    ),
-    "weights-query": (
-        "Private table: nine in ten men and one in ten women (Ji and Elkan 2013, section 5). Only the weights "
-        "of the other, public records are published. They answer any question at no further ε. Neighbours "
-        "differ by replacing one record."
     ),
 }
 
@@ -117,43 +108,6 @@ def dataset_note(facts: PublishFacts) -> str:
     return about_data(
         f"{facts.n_train:,} training and {facts.n_test:,} test records, {len(facts.columns)} columns. "
         f"Classes: {classes}."
-    )
-
-
-def refusal(dataset: str, conditions: Sequence[str]) -> str:
-    """Return why there is nothing to weigh or to ask; empty if there is."""
-    if dataset not in CONDITIONS:
-        split = " or ".join(sorted(CONDITIONS))
-        return f"{display_name(dataset)} has no split into a private and a public table. Choose {split}."
-    if not conditions:
-        return f"no condition is chosen. Choose one or more of: {', '.join(ASKED.values())}."
-    return ""
-
-
-def what_is_asked(dataset: str, conditions: Sequence[str]) -> str:
-    """Return a conjunction in words.
-
-    >>> what_is_asked("census", ["rich", "young"])
-    'records with a high income and an age below 30'
-    """
-    conditions_in_words = [CONDITIONS[dataset][c][2] for c in ASKED if c in conditions]
-    return f"records with {' and '.join(conditions_in_words)}"
-
-
-def _told(method: str, draws: Draws, truth: float) -> str:
-    error = float(np.abs(draws - truth).mean())
-    return f"{WEIGHT_STYLES[method].label} <b>{percent(float(draws.mean()))}</b> (mean error {points(error)})"
-
-
-def query(values: PublishValues, truth: float, unweighted: float, answers: Mapping[str, Draws]) -> str:
-    """Return what is answered at the chosen ε."""
-    asked = what_is_asked(values.dataset, values.publish_query)
-    parts = [_told(method, draws, truth) for method, draws in answers.items()]
-    answered = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
-    return (
-        f"{percent(truth)} of the private table (nine in ten men, one in ten women) are {asked}. The unweighted public "
-        f"table (all others) answers {percent(unweighted)} "
-        f"(error {points(abs(unweighted - truth))}).{answered}"
     )
 
 
