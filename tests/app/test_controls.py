@@ -61,7 +61,6 @@ PAGES = {
         {
             "told": ["evaluate-counts", "evaluate-noise", "evaluate-now"],
             "exact": ["evaluate-roc-exact"],
-            "people": ["evaluate-people", "evaluate-people-words"],
             "errors": ["evaluate-errors-histogram", "evaluate-errors-laplace"],
             "success": ["evaluate-success-best"],
         },
@@ -84,7 +83,7 @@ PAGES = {
     ),
 }  # fmt: skip
 # in this order on one page: a setting, its new value, and the groups that must change
-DRAWN = {"people", "told", "errors"}
+DRAWN = {"told", "errors"}
 NUMERIC = {"accuracy", "now"}
 CHANGES = {
     "explore": [
@@ -144,7 +143,8 @@ CHANGES = {
         ("epsilon", 1.25, {"now", "lambda", "rule"}),
     ],
     "evaluate": [
-        ("epsilon", 1.25, {"people"}),
+        # the browser draws the curves
+        ("epsilon", 1.25, set()),
         ("evaluate_methods", ["histogram"], {"errors"}),
         ("draws", 20, {"told", "errors"}),
         ("seed", 1, DRAWN),
