@@ -18,14 +18,13 @@ from dpml.exceptions import InvalidData
 from dpml.mechanisms import ExponentialMechanism
 from dpml.publishing import PrivPfC
 from dpml.registry import method, of_family
-from dpml.schema import Schema, Taxonomy
+from dpml.schema import Feature, Schema, Taxonomy
 from dpml.studies import raw_table
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 from dpml_app.data.facts import CARDS, DatasetFacts, FirstFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
-from dpml_app.data.two_tables import side_by_side
 from dpml_app.jobs import Task, kept
 from dpml_app.settings import EPSILONS, DatasetValues, Shared, choice, declared_by, number
 
@@ -37,10 +36,12 @@ PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["attribu
 CLASSIFIERS = {"cart": "CART (tree)", "svm": "Linear SVM", "logistic": "Logistic regression"}
 CLASSIFIER_WORDS = {"cart": "a CART", "svm": "a linear SVM", "logistic": "a logistic regression"}
 GRIDS = (1, 10, 100, 300, 1_000, 3_000, 10_000)
-# a smaller cost cannot be seen
+# a smaller cost is not stated
 LEAST = 0.0005
 # candidate grids that are shown
 BEST = 8
+# columns of both tables that are shown, and bars of one
+COLUMNS, MOST_BARS = 8, 16
 # of ε, for the number of records (Su et al. 2018, Algorithm 2)
 SIZE_SHARE = 0.03
 # publishers that are not the library's own
@@ -64,20 +65,14 @@ class PublishValues(DatasetValues):
     publish_grids: float = choice(3_000.0, [float(n) for n in GRIDS], "Candidate grids Θ")
     publish_share: float = number(0.37, (0.02, 0.92), "Share of ε for grid selection", 0.05)
     publish_draws: int = number(10, (5, 40), "Synthetic tables", 5)
-    publish_draw: int = number(1, (1, 40), "Table shown")
 
     def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
         return self.dataset, self.relation, epsilon, int(self.publish_grids), self.publish_share
 
-    @property
-    def draw(self) -> int:
-        """The place of the table that is shown among those that are drawn."""
-        return (self.publish_draw - 1) % self.publish_draws
-
     def drawn_key(self) -> tuple:
-        """Return the arguments of `drawn_table.drawn_table` and of `one_release.release_facts`."""
-        return (*self.release_key(self.epsilon), self.seed, self.draw)
+        """Return the arguments of `drawn_table` and `release_facts`."""
+        return (*self.release_key(self.epsilon), self.seed)
 
     def table_key(self, epsilon: float) -> tuple:
         """Return the arguments of `dpml_app.pages.publish.compute.published`."""
@@ -221,18 +216,50 @@ def linear(name: str, relation: str, epsilon: float, draws: int, seed: int) -> F
     return np.array(accuracies)
 
 
-def drawn_table(
-    name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int
-) -> dict[str, Any]:
-    """Return one of the tables whose accuracies `dpml_app.pages.publish.compute.published` returns.
+def drawn_table(name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int) -> dict[str, Any]:
+    """Return the first of the tables whose accuracies `published` returns, beside the non-private one. For study.
 
-    Result: as `side_by_side` returns it; `kept` are the columns of the grid.
+    Result: ``names`` of the columns that are shown: the class, those of the grid, then the first of the others.
+    ``groups``: the names of each one's bars. ``shares`` by ``true`` and ``published``: the share of the table in each
+    bar. ``kept``: all columns of the grid, of ``n_columns``.
     """
     parts = tables(name)
-    model = fitted(PrivPfC, name, relation, epsilon, max_grids, share, seed, draw)
-    kept = [f.name for f in parts.schema.features if f.name in model.levels_]
-    label_name = str(dataset(name).card["label"]["name"])
-    return side_by_side((parts.train, np.asarray(parts.y_train)), released_table(model), parts.schema, kept, label_name)
+    model, schema = fitted(PrivPfC, name, relation, epsilon, max_grids, share, seed, 0), parts.schema
+    both = {"true": (parts.train, np.asarray(parts.y_train)), "published": released_table(model)}
+    shown = sorted(schema.features, key=lambda f: f.name not in model.levels_)[: COLUMNS - 1]
+    return {
+        "names": [str(dataset(name).card["label"]["name"]), *(f.name for f in shown)],
+        "groups": [[str(c) for c in schema.classes], *(f.taxonomy.groups(_level(f)) for f in shown)],
+        "shares": {
+            of: [_label_shares(label, schema.classes), *(_shares(frame, schema, f) for f in shown)]
+            for of, (frame, label) in both.items()
+        },
+        "kept": [f.name for f in schema.features if f.name in model.levels_],
+        "n_columns": schema.n_features,
+    }
+
+
+def _level(feature: Feature) -> int:
+    """Return the finest level that has room for its bars, or the finest where none has."""
+    sizes = feature.taxonomy.sizes
+    return max((level for level, size in enumerate(sizes) if 1 < size <= MOST_BARS), default=len(sizes) - 1)
+
+
+def _rounded(counts: NDArray) -> list[float]:
+    return [round(float(share), 4) for share in counts / max(counts.sum(), 1)]
+
+
+def _label_shares(label: NDArray, classes: Any) -> list[float]:
+    texts = label.astype(str)
+    return _rounded(np.array([(texts == str(c)).sum() for c in classes]))
+
+
+def _shares(frame: pd.DataFrame, schema: Schema, feature: Feature) -> list[float]:
+    """Return the share of a table in each group of a column."""
+    level = _level(feature)
+    (places,) = places_of(frame[[feature.name]], schema.subset([feature.name]), [feature.taxonomy])
+    counts = np.bincount(feature.taxonomy.above(level)[places], minlength=feature.taxonomy.sizes[level])
+    return _rounded(counts)
 
 
 # ---- Release of a grid ---------------------------------------------------------------------------------------------
@@ -247,16 +274,14 @@ def records(name: str) -> Records:
     return Records(places_of(X, schema, taxonomies), codes, schema.n_classes, taxonomies)
 
 
-def release_facts(
-    name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int = 0
-) -> dict[str, Any]:
-    """Return a draw's release: the same grid and counts as those of its table.
+def release_facts(name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int) -> dict[str, Any]:
+    """Return the first table's release: the same grid and counts.
 
     Result: ``levels`` of the chosen grid, one for each attribute, and ``n_candidates``. Of the best candidates the
     ``chances``, ``names`` and ``correct`` (the share of records that a grid without noise classifies correctly). Of the
     chosen one its ``place`` among all (0: the best), its ``chance`` and its name ``chosen``.
     """
-    private, rng = records(name), np.random.default_rng([seed, draw])
+    private, rng = records(name), np.random.default_rng([seed, 0])
     options: dict[str, Any] = {"max_grids": max_grids, "shares": shares_of(share), "relation": relation}
     grid = release_grid(private, epsilon, rng=rng, **options)
     # the choice, given the noisy number of records that limits the candidates

@@ -4,16 +4,12 @@ What ships is in the document when it opens. Workers compute the rest, the chose
 """
 
 from collections.abc import Mapping
-from typing import Any
-
-import panel_material_ui as pmui
 
 from dpml_app.core.card import Results, here
 from dpml_app.core.page import CardPage
-from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
+from dpml_app.core.widgets import Controls, divider, note
 from dpml_app.data.facts import FirstFacts
 from dpml_app.jobs import Pool
-from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
 from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard
@@ -21,7 +17,7 @@ from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
 
 
 class PublishControls(Controls):
-    """All widgets: `side` and `advanced` are for beside the picture."""
+    """All widgets, for beside the picture."""
 
     settings: PublishSettings
     datasets = compute.PUBLISH_DATASETS
@@ -30,13 +26,7 @@ class PublishControls(Controls):
     left_out = "which are text"
 
     def beside(self) -> list:
-        again = make_widget(pmui.Button, label="Show next table", icon=DIE, variant="outlined", **WIDE)
-        again.on_click(self._draw_again)
-        return [again, self.add("publish_classifier")]
-
-    def _draw_again(self, _event: Any) -> None:
-        """Show the next of the tables that are drawn."""
-        self.settings.publish_draw = self.settings.publish_draw % self.settings.publish_draws + 1
+        return [self.add("publish_classifier")]
 
     def middle(self) -> list:
         return [
@@ -55,18 +45,18 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), FIGURES
     question = "How useful is a synthetic table at this ε?"
-    lead = "Drag <b>ε</b>. Outlines: the non-private table."
+    lead = "Drag <b>ε</b>. The solid level is trained on the non-private table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
     shipped_facts, shipped_results = staticmethod(compute.shipped_facts), staticmethod(compute.shipped_results)
     unsupported_reason = "is text, and this page needs a table"
-    kinds = (TablesCard, ChancesCard, ModelsCard)
+    kinds = (ModelsCard, TablesCard, ChancesCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"
     controls_kind = PublishControls
-    main_card = "tables"
-    details = ("chances",)
+    main_card = "models"
+    details = ("tables",)
 
     def __init__(self, settings: PublishSettings, pool: Pool):
         super().__init__(settings, pool)
@@ -79,5 +69,4 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         """Do nothing: no setting depends on the data set."""
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
-        main_results = results.get(self.main_card, {})
-        return text.headline(values, *(here(main_results, name) for name in ("table", "true", "drawn")))
+        return text.headline(values, *(here(results[self.main_card], name) for name in ("table", "true")))

@@ -1,6 +1,6 @@
 """Captions and sentences of the Synthetic data page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -19,9 +19,8 @@ from dpml_app.text.phrases import about_data, interval, percent, points
 Draws = NDArray[np.float64]
 CAPTIONS = {
     "tables": (
-        "Top: share of records with each value, outlined for the non-private table (simulation, never "
-        "publish) and filled for the synthetic one. PrivPfC (Su et al. 2018) keeps the blue columns and makes "
-        "the others uniform. Bottom: accuracy lost on test records."
+        "Share of records with each value, outlined for the non-private table (simulation, never publish) and filled "
+        "for one synthetic table. PrivPfC (Su et al. 2018) keeps the blue columns and makes the others uniform."
     ),
     "chances": (
         "Exact probabilities of the exponential mechanism, given the noisy number of records, which limits "
@@ -36,15 +35,14 @@ CAPTIONS = {
 }
 
 
-def headline(values: PublishValues, table: Draws | None, true: float | None, drawn: Mapping[str, Any] | None) -> str:
-    """Return the columns that the table shown keeps, and the cost of synthetic tables at the chosen ε, as HTML."""
+def headline(values: PublishValues, table: Draws | None, true: float | None) -> str:
+    """Return the cost of synthetic tables at the chosen ε, as HTML."""
     if table is None or true is None:
         return "<p>Computing…</p>"
     mean = float(table.mean())
-    kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
-        f"<p>{kept}Accuracy of {learner}: <b>{percent(mean)}</b> if trained on a synthetic table (90% of tables: "
+        f"<p>Accuracy of {learner}: <b>{percent(mean)}</b> if trained on a synthetic table (90% of tables: "
         f"{interval(table)}), {percent(true)} on the non-private table. Cost: {_cost(true - mean)}.</p>"
     )
 
@@ -54,36 +52,12 @@ def _cost(lost: float) -> str:
     return f"<b>{points(lost)}</b>" if lost >= LEAST else f"less than {100 * LEAST:g} points"
 
 
-def _kept(drawn: Mapping[str, Any]) -> str:
+def kept(drawn: Mapping[str, Any]) -> str:
     """Return in a sentence which columns a table keeps."""
     names = [escape(name) for name in drawn["kept"]]
     listed = f": {', '.join(names)}" if names else ""
-    return f"<b>{len(names)} of {drawn['n_columns']} columns</b> kept{listed}. The others are noise."
-
-
-def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
-    """Return, as HTML, the first rows of both tables, under the names of their columns."""
-    kept = [place == 0 or name in drawn["kept"] for place, name in enumerate(drawn["names"])]
-
-    def cells(texts: Sequence[str], tag: str) -> str:
-        each = zip(texts, kept, strict=True)
-        return "".join(
-            f'<{tag} title="{escape(text)}"{" class=kept" if own else ""}>{escape(text)}</{tag.split()[0]}>'
-            for text, own in each
-        )
-
-    true, published = (f"{drawn['n'][of]:,}" for of in ("true", "published"))
-    heads = {
-        "true": f"Non-private table: {true} records",
-        "published": f"Synthetic table {values.draw + 1} of {values.publish_draws}: {published} records",
-    }
-    bodies = "".join(
-        f'<tbody class={of}><tr><th scope="rowgroup">{heads[of]}</th></tr>'
-        + "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
-        + "</tbody>"
-        for of, rows in drawn["rows"].items()
-    )
-    return f"<table><thead><tr>{cells(drawn['names'], 'th scope=col')}</tr></thead>{bodies}</table>"
+    number = f"<b>{len(names)} of {drawn['n_columns']} columns</b>"
+    return f"{number} kept{listed}. The others are noise. Outlines: the non-private table."
 
 
 def models(found: Mapping[str, Draws]) -> str:
