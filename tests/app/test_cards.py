@@ -190,7 +190,7 @@ def test_a_slider_of_what_is_on_the_axis_stands_under_it():
     assert "calc" not in " ".join(under(page.cards["roc"].plots[0], page.controls.widgets["epsilon"]).values())
 
 
-@pytest.mark.parametrize(("kind", "source"), [(ExplorePage, "cost-curve"), (PublishPage, "publish-models-table")])
+@pytest.mark.parametrize(("kind", "source"), [(ExplorePage, "cost-curve"), (PublishPage, "publish-accuracy-table")])
 def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source):
     page = kind(Settings(dataset="census"), Pool(1))
     shown, lengths = page.cards[page.main_card].plots[0].select_one({"name": source}), []

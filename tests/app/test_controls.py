@@ -68,7 +68,7 @@ PAGES = {
     "publish": (
         "&dataset=toy&publish_draws=5&publish_grids=100&epsilon=1",
         {
-            "table": ["publish-models-table"],
+            "table": ["publish-accuracy-table", "publish-models-table"],
             "cells": ["publish-models-cells"], "linear": ["publish-models-linear"],
             "drawn": ["publish-tables-kept", "publish-tables-others"],
             "release": ["publish-chances-bars"],

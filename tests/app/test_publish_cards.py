@@ -32,7 +32,7 @@ def test_cards_ask_for_what_they_show():
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     facts = compute.facts("toy")
     work = {kind.name: kind().work(values, facts) for kind in page.kinds}
-    near = [e for series, e in work["models"] if series == "table" and e != WORKER]
+    near = [e for series, e in work["accuracy"] if series == "table" and e != WORKER]
     assert near[0] in (0.1, 0.16), "what is near the chosen ε comes first"
     assert sorted(near) == sorted(SWEEP_EPSILONS)
 

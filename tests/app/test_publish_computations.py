@@ -264,22 +264,22 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     settings = Settings(page="publish")
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     assert "Computing" not in page.headline.object
-    main_card = page.cards["models"]
+    main_card = page.cards["accuracy"]
     facts = shipped_facts("census")
-    assert page._missing(values, {"models": main_card.work(values, facts)}) == []
+    assert page._missing(values, {"accuracy": main_card.work(values, facts)}) == []
     assert len(main_card.figure.sources["table"].data["mean"]) == len(EPSILONS)
     assert compute.drawn_task(values) in compute.shipped_results("census")
     for classifier in CLASSIFIERS:
         other = replace(values, publish_classifier=classifier)
-        assert page._missing(other, {"models": main_card.work(other, facts)}) == []
+        assert page._missing(other, {"accuracy": main_card.work(other, facts)}) == []
 
 
 def test_other_settings_are_computed_and_not_taken_from_what_ships():
     settings = Settings(page="publish", publish_share=0.17)
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
-    main_card = page.cards["models"]
+    main_card = page.cards["accuracy"]
     wanted = main_card.work(values, shipped_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""
-    missing = page._missing(values, {"models": wanted})
+    missing = page._missing(values, {"accuracy": wanted})
     assert wanted["table", WORKER] in missing
     assert {e for series, e in wanted if series == "table" and e != WORKER} == set(SWEEP_EPSILONS)

@@ -15,7 +15,7 @@ WORK = {
     "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
     "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-rows", "row")),
     "train": ("&draws=100&seed=97&train_family=both", "train-work", ("train-methods-rows", "mean")),
-    "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-models-table", "epsilon")),
+    "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
         "&dataset=toy&draws=60&seed=97&evaluate_methods=histogram.recursive-medians",
         "evaluate-sweep-state",

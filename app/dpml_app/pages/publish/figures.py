@@ -124,13 +124,13 @@ def marginals_tables(drawn: Mapping[str, Any]) -> dict[str, Table]:
 LEFT = 76
 
 
-class ModelsCard(CurvesCard[PublishValues, FirstFacts]):
-    """A classifier trained on synthetic tables beside models for the same ε, and beside the non-private table."""
+class AccuracyCard(CurvesCard[PublishValues, FirstFacts]):
+    """The accuracy of a classifier trained on synthetic tables, beside that on the non-private table."""
 
-    plot_name, xlim = "publish-models", (EPSILONS[0], EPSILONS[-1])
+    plot_name, xlim = "publish-accuracy", (EPSILONS[0], EPSILONS[-1])
     y, levels = Axis("accuracy on test records", share=True), LEVELS
-    styles: ClassVar[Mapping[str, Style]] = STYLES | {key: style_of(key, "publisher") for key in compute.REGISTERED}
-    name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
+    styles: ClassVar[Mapping[str, Style]] = {"table": TABLE}
+    name, title, caption = "accuracy", "Accuracy after training on a synthetic table", text.CAPTIONS["accuracy"]
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,12 +140,10 @@ class ModelsCard(CurvesCard[PublishValues, FirstFacts]):
         # every ε of the slider where they ship, and what is near the chosen one first
         whole = compute.table_task(values, values.epsilon) in compute.shipped_results(values.dataset)
         near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / values.epsilon)))
-        at: dict[Any, float] = {WORKER: values.epsilon, **{e: e for e in near}}
         work: dict[ResultKey, Task] = {("true", WORKER): compute.true_task(values)}
-        return work | {(s, x): task for x, e in at.items() for s, task in compute.all_tasks_at(values, e).items()}
-
-    def waits(self, result_key: ResultKey) -> bool:
-        return result_key[0] not in ("true", "table")
+        for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in near)):
+            work |= {(s, place): task for s, task in compute.all_tasks_at(values, epsilon).items() if s in self.styles}
+        return work
 
     def level_values(self, values: PublishValues, facts: FirstFacts, results: Results) -> Mapping[str, float]:
         true = here(results, "true")
@@ -156,14 +154,21 @@ class ModelsCard(CurvesCard[PublishValues, FirstFacts]):
         if table is None or true is None:
             return None
         curve, (mean, low, high) = self.figure.sources["table"].data, spread(table)
-        dot = Dot(values.epsilon, mean, low, high, TABLE.color)
-        return Answer(
-            text.numbers(table, true), (Curve(curve["epsilon"], curve["mean"], TABLE.color),), (dot,), "90% of tables"
-        )
+        curves = (Curve(curve["epsilon"], curve["mean"], TABLE.color),)
+        dots = (Dot(values.epsilon, mean, low, high, TABLE.color),)
+        return Answer(text.numbers(table, true), curves, dots, "90% of tables")
 
     def readout(self, values: PublishValues, facts: FirstFacts, results: Results) -> str:
         found = {style.label: here(results, name) for name, style in self.styles.items()}
         return text.models({label: draws for label, draws in found.items() if draws is not None})
+
+
+class ModelsCard(AccuracyCard):
+    """The synthetic table beside a model of its cells, a linear model and other publishers at the same ε."""
+
+    plot_name = "publish-models"
+    styles = STYLES | {key: style_of(key, "publisher") for key in compute.REGISTERED}
+    name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
 
 
 class TablesCard(Card[PublishValues, PublishFacts]):

@@ -12,7 +12,7 @@ from dpml_app.data.facts import FirstFacts
 from dpml_app.jobs import Pool
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
-from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard
+from dpml_app.pages.publish.figures import AccuracyCard, ChancesCard, ModelsCard, TablesCard
 from dpml_app.pages.publish.lesson import FIGURES, lesson_plot
 
 
@@ -50,12 +50,12 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     facts_of = staticmethod(compute.facts)
     shipped_facts, shipped_results = staticmethod(compute.shipped_facts), staticmethod(compute.shipped_results)
     unsupported_reason = "is text, and this page needs a table"
-    kinds = (ModelsCard, TablesCard, ChancesCard)
+    kinds = (AccuracyCard, TablesCard, ChancesCard, ModelsCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"
     controls_kind = PublishControls
-    main_card = "models"
+    main_card = "accuracy"
     details = ("tables",)
 
     def __init__(self, settings: PublishSettings, pool: Pool):

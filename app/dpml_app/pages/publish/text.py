@@ -18,6 +18,10 @@ from dpml_app.text.phrases import about_data, interval, percent, points
 
 Draws = NDArray[np.float64]
 CAPTIONS = {
+    "accuracy": (
+        "Test accuracy of the classifier, trained on a synthetic table of PrivPfC (Su et al. 2018). The band covers "
+        "90% of tables. The solid level is trained on all columns of the non-private table (simulation, never publish)."
+    ),
     "tables": (
         "Share of records with each value, outlined for the non-private table (simulation, never publish) and filled "
         "for one synthetic table. PrivPfC (Su et al. 2018) keeps the blue columns and makes the others uniform."
