@@ -34,12 +34,10 @@ from dpml_app.views.frame import Axis
 # ---- Figures -------------------------------------------------------------------------------------------------------
 
 
-def send(source: ColumnDataSource, data: Mapping[str, Any]) -> bool:
-    """Change a source if anything of it has changed, and return whether; a figure that stays need not be painted."""
-    changed = not all(np.array_equal(source.data[c], column) for c, column in data.items())
-    if changed:
+def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
+    """Change a source if anything of it has changed: a figure that stays need not be painted."""
+    if not all(np.array_equal(source.data[c], column) for c, column in data.items()):
         source.data = dict(data)
-    return changed
 
 
 SUCCESS_STYLES = {
@@ -84,7 +82,7 @@ class RocCard(Card[EvaluateValues, BinaryFacts]):
         super().__init__()
         self.counts = empty_source("evaluate-counts", "negatives", "positives")
         self.noise = empty_source("evaluate-noise", "unit")
-        self.now = empty_source("evaluate-now", "serial", "sensitivity", "lowered")
+        self.now = empty_source("evaluate-now", "sensitivity", "lowered")
         self.grid = ColumnDataSource({"fpr": GRID}, name="evaluate-grid")
 
     def work(self, values: EvaluateValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
@@ -92,15 +90,11 @@ class RocCard(Card[EvaluateValues, BinaryFacts]):
 
     def prepare(self, values: EvaluateValues, facts: BinaryFacts, now: Results) -> None:
         """Send the browser what it draws curves from."""
-        answer, range_of_one = now["answer", IMMEDIATE], [SENSITIVITY[values.relation]]
-        changed = [
-            send(self.counts, dict(zip(self.counts.data, answer["counts"], strict=True))),
-            send(self.figure.exact, dict(zip(("fpr", "tpr"), answer["curve"], strict=True))),
-            send(self.noise, {"unit": unit_noise(values.draws, values.seed).ravel()}),
-        ]
-        if any(changed) or self.now.data["sensitivity"] != range_of_one:
-            serial = self.now.data["serial"][0] + 1 if len(self.now.data["serial"]) else 0
-            self.now.data = {"serial": [serial], "sensitivity": range_of_one, "lowered": [LOWERED]}
+        answer = now["answer", IMMEDIATE]
+        send(self.now, {"sensitivity": [SENSITIVITY[values.relation]], "lowered": [LOWERED]})
+        send(self.figure.exact, dict(zip(("fpr", "tpr"), answer["curve"], strict=True)))
+        send(self.noise, {"unit": unit_noise(values.draws, values.seed).ravel()})
+        send(self.counts, dict(zip(self.counts.data, answer["counts"], strict=True)))
 
     def readout(self, values: EvaluateValues, facts: BinaryFacts, results: Results) -> str:
         return text.headline(facts, results["answer", IMMEDIATE])
@@ -123,7 +117,6 @@ class RocCard(Card[EvaluateValues, BinaryFacts]):
     def clear(self) -> None:
         super().clear()
         empty(self.counts)
-        empty(self.now)
 
 
 class ErrorsCard(CurvesCard[EvaluateValues, BinaryFacts]):

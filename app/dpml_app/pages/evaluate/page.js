@@ -33,7 +33,7 @@ function quantile(sorted, q) {
 function put(model, values) { model.setv(values, {sync: false}) }
 
 const epsilon = controls.data.epsilon[0]
-if (now.data.serial.length === 0 || counts.data.negatives.length === 0) { return }
+if (counts.data.negatives.length === 0) { return }
 const scale = now.data.sensitivity[0] / epsilon, unit = noise.data.unit
 const {negatives, positives} = counts.data, lowered = now.data.lowered[0]
 const B = negatives.length, draws = unit.length / (2 * B), at = Array.from(grid.data.fpr)

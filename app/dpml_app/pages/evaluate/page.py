@@ -64,7 +64,7 @@ class EvaluatePage(CardPage[EvaluateValues, BinaryFacts]):
             "band": roc.figure.band,
             "release": roc.figure.release,
         }
-        run_script(SCRIPT, arguments, browser, roc.now)
+        run_script(SCRIPT, arguments, browser, roc.now, roc.noise, roc.counts)
         return list(arguments.values())
 
     def words(self, values: EvaluateValues, facts: BinaryFacts, results: Mapping[str, Results]) -> str:
