@@ -20,7 +20,7 @@ FIRST = {
     "noise": ("noise-releases", "x"),
     "select": ("select-rows", "row"),
     "train": ("train-methods-rows", "mean"),
-    "evaluate": ("evaluate-people-words", "text"),
+    "evaluate": ("evaluate-roc-exact", "fpr"),
 }
 VISITS = 3
 HAS_DATA = """([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.data[column]?.length > 0"""

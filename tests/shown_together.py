@@ -4,7 +4,6 @@ from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.explore import figures as explore
 from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
-from dpml_app.pages.publish.compute import WEIGHT_STYLES
 from dpml_app.pages.select import figures as select
 from dpml_app.pages.select.compute import SELECTOR_STYLES
 from dpml_app.pages.train.compute import METHODS
@@ -14,7 +13,6 @@ ON_ONE_PLOT = {
     "selectors": {**SELECTOR_STYLES, **select.OWN_STYLES},
     "train": {key: method.look for key, method in METHODS.items()},
     "publish": publish.STYLES,
-    "weights": WEIGHT_STYLES,
     "evaluate": evaluate.ROC_STYLES,
     "rivals": noise.RIVAL_STYLES,
 }

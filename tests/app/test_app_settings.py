@@ -61,7 +61,7 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
         ("relation", "both"),
         ("dataset", "iris"),
         ("reg_lambda", None),
-        ("publish_draw", -3),
+        ("publish_draws", -3),
         ("select_order", "best"),
         ("train_methods", ["binned", "magic"]),
         ("train_methods", "binned"),

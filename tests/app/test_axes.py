@@ -21,7 +21,6 @@ VISITS = {
 MARKS = {"Line", "Scatter", "Segment", "VArea", "VBar", "Quad"}
 # why an axis may be longer
 LONGER = {
-    "evaluate-attack": "marks are people, in rows",
     "select-chosen": "the browser draws the probabilities",
 }
 ENDS = {"x": ("x", "x0", "x1", "left", "right"), "y": ("y", "y0", "y1", "y2", "top", "bottom")}

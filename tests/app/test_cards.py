@@ -28,7 +28,6 @@ from panel.io.state import set_curdoc
 
 PAGES = [page for page in page_list.PAGES.values() if issubclass(page, CardPage)]
 # settings that one drags or clicks in a figure or a table, or steps on by a button, and widgets that only help there
-IN_PICTURES = {"publish_draw"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.page_id)
@@ -71,7 +70,7 @@ def page(request):
 
 def test_each_setting_has_one_widget_in_one_place(page):
     # the browser never finishes drawing a widget that stands in two
-    assert set(page.names) - IN_PICTURES == set(page.controls.widgets)
+    assert set(page.names) == set(page.controls.widgets)
     in_cards = [page.controls.widgets[name] for made in page.cards.values() for name in made.controls]
     beside = [*in_drawer(page.controls.side), *in_drawer(page.controls.advanced)]
     places = [*in_cards, *beside, page.controls.widgets[page.controls.in_top]]
@@ -188,7 +187,7 @@ def test_a_slider_of_what_is_on_the_axis_stands_under_it():
     assert "calc" not in " ".join(under(page.cards["roc"].plots[0], page.controls.widgets["epsilon"]).values())
 
 
-@pytest.mark.parametrize(("kind", "source"), [(ExplorePage, "cost-curve"), (PublishPage, "publish-cost-table")])
+@pytest.mark.parametrize(("kind", "source"), [(ExplorePage, "cost-curve"), (PublishPage, "publish-accuracy-table")])
 def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source):
     page = kind(Settings(dataset="census"), Pool(1))
     shown, lengths = page.cards[page.main_card].plots[0].select_one({"name": source}), []

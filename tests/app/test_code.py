@@ -44,12 +44,6 @@ SETTINGS = [
         f"{PUBLISH}{OTHER}&epsilon=1&publish_share=0.47&publish_classifier=logistic",
         ("tables", "chances"),
     ),
-    pytest.param(
-        "publish",
-        "&dataset=census",
-        ("weights-query",),
-        marks=pytest.mark.data,
-    ),
     ("evaluate", TOY, ()),
     ("evaluate", f"{TOY}{OTHER}&epsilon=1&evaluate_tested=200&evaluate_methods=histogram.laplace-exact", ()),
     ("audit", "&audit_draws=1000", ()),
@@ -155,10 +149,7 @@ def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason
     about = {
         name for r, _q, only in (getattr(entry, "values", entry) for entry in SETTINGS) if r == page_id for name in only
     }
-    refused_elsewhere = {
-        "train": {"lambda"},
-        "publish": {kind.name for kind in PAGE_CLASSES["publish"].kinds if kind.name.startswith("weights-")},
-    }
+    refused_elsewhere = {"train": {"lambda"}}
     assert about >= refused_elsewhere.get(page_id, set())
     reasons = [kind.no_script for kind in PAGE_CLASSES[page_id].kinds if kind.no_script]
     assert all(len(reason.split()) > 3 for reason in reasons)
@@ -167,7 +158,7 @@ def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason
 @pytest.mark.parametrize("page_id", PAGES)
 def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fits, short_curves, page_id):
     query = (
-        next(query for r, query, _only in SETTINGS[:13] if r == page_id) if page_id != "audit" else "&audit_draws=1000"
+        next(query for r, query, _only in SETTINGS[:12] if r == page_id) if page_id != "audit" else "&audit_draws=1000"
     )
     alone.enter(page_id, query, only=("none",))
     page = alone.page

@@ -58,7 +58,6 @@ PAGES = {
         {
             "told": ["evaluate-counts", "evaluate-noise", "evaluate-now"],
             "exact": ["evaluate-roc-exact"],
-            "people": ["evaluate-people", "evaluate-people-words"],
             "errors": ["evaluate-errors-histogram", "evaluate-errors-laplace"],
             "success": ["evaluate-success-best"],
         },
@@ -66,9 +65,9 @@ PAGES = {
     "publish": (
         "&dataset=toy&publish_draws=5&publish_grids=100&epsilon=1",
         {
-            "table": ["publish-cost-table", "publish-models-table"],
+            "table": ["publish-accuracy-table", "publish-models-table"],
             "cells": ["publish-models-cells"], "linear": ["publish-models-linear"],
-            "gap": ["publish-gap"], "drawn": ["publish-marginals"],
+            "drawn": ["publish-tables-kept", "publish-tables-others"],
             "release": ["publish-chances-bars"],
         },
     ),
@@ -80,7 +79,7 @@ PAGES = {
     ),
 }  # fmt: skip
 # in this order on one page: a setting, its new value, and the groups that must change
-DRAWN = {"people", "told", "errors"}
+DRAWN = {"told", "errors"}
 CHANGES = {
     "explore": [
         # an ε between those of the default's curve is added to it
@@ -131,25 +130,25 @@ CHANGES = {
         ("epsilon", 1.25, {"now", "lambda"}),
     ],
     "evaluate": [
-        ("epsilon", 1.25, {"people"}),
+        # the browser draws the curves
+        ("epsilon", 1.25, set()),
         ("evaluate_methods", ["histogram"], {"errors"}),
         ("draws", 20, {"told", "errors"}),
         ("seed", 1, DRAWN),
         ("relation", "replace-one", DRAWN | {"success"}),
         ("evaluate_tested", 200, DRAWN | {"exact"}),
     ],
-    # at each commit two, whose figures are nearly all
+    # at each commit one, whose figures are nearly all
     "publish": [
-        ("publish_draw", 2, {"drawn"}),
-        ("publish_share", 0.47, {"table", "gap", "cells", "drawn", "release"}),
+        ("publish_share", 0.47, {"table", "cells", "drawn", "release"}),
     ],
     "publish-more": [
-        ("epsilon", 1.25, {"gap", "drawn", "release"}),
-        ("publish_grids", 300, {"table", "gap", "cells", "drawn", "release"}),
-        ("publish_classifier", "logistic", {"table", "gap"}),
-        ("seed", 1, {"table", "gap", "cells", "linear", "drawn"}),
-        ("relation", "replace-one", {"table", "gap", "cells", "linear", "drawn", "release"}),
-        ("publish_draws", 10, {"table", "gap", "cells", "linear"}),
+        ("epsilon", 1.25, {"drawn", "release"}),
+        ("publish_grids", 300, {"table", "cells", "drawn", "release"}),
+        ("publish_classifier", "logistic", {"table"}),
+        ("seed", 1, {"table", "cells", "linear", "drawn"}),
+        ("relation", "replace-one", {"table", "cells", "linear", "drawn", "release"}),
+        ("publish_draws", 10, {"table", "cells", "linear"}),
     ],
     "audit": [
         ("audit_epsilon", 1.5, {"outputs", "ring"}),

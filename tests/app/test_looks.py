@@ -41,7 +41,6 @@ PLOTS = {
     "select accuracy": lambda: curves(select_page.AccuracyCard, {**SELECTOR_STYLES, **select.OWN_STYLES}),
     "train accuracy": lambda: curves(AccuracyCard, {key: method.look for key, method in METHODS.items()}),
     "train lambda": lambda: curves(LambdaCard),
-    "publish weights, ε": lambda: curves(publish.WeightsQueryCard),
     "evaluate errors": lambda: curves(evaluate.ErrorsCard, ROC_STYLES),
     "noise rivals": lambda: curves(noise.RivalsCard),
 }

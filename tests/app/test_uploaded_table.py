@@ -6,7 +6,6 @@ import logging
 import sys
 import weakref
 from dataclasses import replace
-from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,7 @@ from page_alone import PageAlone, pool_here
 from dpml.exceptions import TableTooLarge
 
 # the other cards draw many tables
-PUBLISHED = ("models", "grid", "chances", "cells", "sensitivity")
+PUBLISHED = ("models", "tables", "chances")
 
 
 @pytest.fixture
@@ -144,14 +143,6 @@ def test_pages_show_it(page_id, query, cards, source, column, table, alone, capl
     assert uploaded_table.TITLE in alone.page.controls.widgets["dataset"].options
     assert not any(secret in caplog.text for secret in (*uploaded_tables.SECRETS, table.name))
     assert table.name not in alone.text
-
-
-def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
-    alone.enter("publish", "&dataset=toy&publish_draws=5&publish_grids=10", only=("models", "weights-query"))
-    alone.page.settings.hold(table)
-    alone.act(dataset=table.name)
-    said = unescape(alone.page.readouts["weights-query"].text)
-    assert said.startswith("Not available for this setting: My table has no split into a private and a public table.")
 
 
 def test_gaps_are_what_the_schema_says_of_them():

@@ -18,7 +18,7 @@ WORK = {
         "train-work",
         ("train-methods-rows", "mean"),
     ),
-    "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-cost-table", "epsilon")),
+    "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
         "&dataset=toy&draws=60&seed=97&evaluate_methods=histogram.recursive-medians",
         "evaluate-sweep-state",

@@ -153,12 +153,7 @@ def check_phone(app, slider):
     app.check_becomes(lambda: max(app.widest, 390), 390)
 
     def misplaced():
-        low = {"publish-bars": 60}  # small bars over a table's columns
-        return [
-            f
-            for f in page.evaluate(FIGURES)
-            if f[1] < 0 or f[2] > 390 or not (f[3] > 180 and f[4] > low.get(f[0], 100))
-        ]
+        return [f for f in page.evaluate(FIGURES) if f[1] < 0 or f[2] > 390 or not (f[3] > 180 and f[4] > 100)]
 
     app.check_becomes(misplaced, [])
     assert len(page.evaluate(FIGURES)) > 2

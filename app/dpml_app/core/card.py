@@ -146,10 +146,10 @@ class Card(Generic[V, F]):
     caption: ClassVar[str]
     # settings whose widgets stand in the card
     controls: ClassVar[tuple[str, ...]] = ()
-    # whether they stand below one another
-    stacked: ClassVar[bool] = False
     # whether it is as wide as the page
     wide: ClassVar[bool] = False
+    # whether its line is read on the page also where the card is open from the start
+    says: ClassVar[bool] = False
     # settings after whose change the card is prepared again; empty: any
     depends: ClassVar[frozenset[str]] = frozenset()
     # why the code behind its plot is not offered; empty: it is

@@ -133,15 +133,12 @@ class CurvesCard(Card[V, F]):
 
     def _table(self, name: str, points: Mapping[float, Any]) -> Table:
         """Return the table of a series, made anew where its results have changed."""
-        key = self.drawn_of(self._values), tuple(points), tuple(map(id, points.values()))
+        key = tuple(points), tuple(map(id, points.values()))
         if name not in self._tables or self._tables[name][0] != key:
             drawn = {x: self.draws(name, result) for x, result in points.items()}
             table = curve_table(drawn, self._styles[name].label, self.x_column, self.middle)
             self._tables[name] = key, table, points  # kept, so that no other result has the id of one of them
         return self._tables[name][1]
-
-    def drawn_of(self, values: V) -> Any:
-        """Return what the curves depend on besides their results."""
 
     def clear(self) -> None:
         self._seen = None

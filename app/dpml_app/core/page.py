@@ -370,8 +370,8 @@ class CardPage(BasePage, Generic[V, F]):
             rows = [line(*own)] if own else []
             return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
         # a lesson finds them by their class
-        above = (pn.Column if one.stacked else line)(*own, css_classes=["card-controls"], **WHOLE)
-        aside = one.name in self.details
+        above = line(*own, css_classes=["card-controls"], **WHOLE)
+        aside = one.name in self.details and not one.says
         return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
 
     def sentences(self) -> list[Any]:

@@ -4,10 +4,8 @@ Nothing is downloaded before the button is pressed that says how much comes from
 """
 
 import asyncio
-import threading
 from collections.abc import Iterable
-from concurrent.futures import Future
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -20,7 +18,6 @@ from panel.io.state import set_curdoc
 from dpml.datasets import card, data_folder, fetch, missing
 from dpml.exceptions import DpmlError
 from dpml_app.data.facts import CARDS
-from dpml_app.drawing.progress import bar, filled
 from dpml_app.jobs import LONG
 from dpml_app.kit.widgets import make_widget
 from dpml_app.settings import Shared
@@ -28,7 +25,6 @@ from dpml_app.settings import Shared
 # the first page shows real people where it can, else people who were drawn from tables
 REAL, GENERATED = "adult", "census"
 NOT_HERE = " (not downloaded)"
-POLL_SECONDS = 0.25
 STYLE = ":host { font-size: 0.9rem; line-height: 1.4; } p { margin: 0 0 4px; } a { color: inherit; }"
 
 
@@ -55,60 +51,6 @@ def megabytes(size: int) -> str:
     return f"{max(size / 1e6, 0.1):.1f} MB"
 
 
-class Download:
-    """The files of one data set on their way; it is the bar that the library tells how they come.
-
-    `size`, `done`: bytes of all files that are missing, and of those the ones that have come.
-    `future`: ends with the files in the folder, or with what failed.
-    """
-
-    def __init__(self, name: str):
-        self.name = name
-        self.files = missing(name)
-        self.size = sum(self.files.values())
-        self._whole = self._part = self._total = 0
-        # one after the other: what comes from one place is polite, and files are shared by several sets
-        self.future: Future = LONG.call(partial(fetch, name, bar=self), owner="downloads")
-
-    @property
-    def done(self) -> int:
-        return min(self._whole + self._part, self.size)
-
-    @property
-    def total(self) -> int:
-        """The bytes of the file that comes now, which an archive may make fewer; set at each attempt."""
-        return self._total
-
-    @total.setter
-    def total(self, value: int) -> None:
-        self._total, self._part = value, 0
-
-    def update(self, n: int) -> None:
-        """Add what has come."""
-        self._part += n
-
-    def reset(self) -> None:
-        """Begin the file again."""
-        self._part = 0
-
-    def close(self) -> None:
-        """Count a file that is there as a whole."""
-        self._whole, self._part = self._whole + self._part, 0
-
-
-_RUNNING: dict[str, Download] = {}
-_CHANGING = threading.Lock()
-
-
-def download(name: str) -> Download:
-    """Return the download of a data set: the one that runs, for all sessions, or else a new one."""
-    with _CHANGING:
-        running = _RUNNING.get(name)
-        if running is None or running.future.done():
-            running = _RUNNING[name] = Download(name)
-        return running
-
-
 class Offer:
     """What stands under the choice of data, for one session and page.
 
@@ -122,7 +64,6 @@ class Offer:
         self.settings, self.datasets = settings, tuple(datasets)
         self.name = ""
         self.text = pn.pane.HTML("", stylesheets=[STYLE], **self.WIDE)
-        self.bar = bar()
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._tasks: set[asyncio.Task] = set()
         self.offer(settings.missing_dataset.dataset)
@@ -141,10 +82,9 @@ class Offer:
         if not self.name and not (REAL in self.datasets and missing(REAL)):
             self.column.objects = []
             return
-        self.bar.object = ""
         self.text.object = self._says(self.name) if self.name else ""
         self.button.param.update(label="Download" if self.name else "Download real data", disabled=False)
-        self.column.objects = [self.text, self.button, self.bar] if self.name else [self.button]
+        self.column.objects = [self.text, self.button] if self.name else [self.button]
 
     @staticmethod
     def _says(name: str) -> str:
@@ -160,36 +100,35 @@ class Offer:
         if not self.name:
             self.offer(REAL)
             return
-        self.button.disabled = True
-        task = asyncio.get_running_loop().create_task(self.follow(download(self.name), pn.state.curdoc))
+        self.button.param.update(label="Downloading…", disabled=True)
+        task = asyncio.get_running_loop().create_task(self.download(self.name, pn.state.curdoc))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def follow(self, coming: Download, doc: Document | None) -> None:
-        """Show how a download goes; show the data once they are here, or say what failed."""
+    async def download(self, name: str, doc: Document | None) -> None:
+        """Download a data set, and show it once it is here, or say what failed."""
+        error = None
         with set_curdoc(doc):
-            while not coming.future.done():
-                with pn.io.hold(doc):
-                    self.bar.object = filled("Download", coming.done, coming.size)
-                    self.button.label = f"{megabytes(coming.done)} of {megabytes(coming.size)}"
-                await asyncio.sleep(POLL_SECONDS)
-            error = coming.future.exception()
+            try:
+                # one after the other, of all sessions: the second one finds the files of the first
+                await asyncio.wrap_future(LONG.call(fetch, name, owner="downloads"))
+            except Exception as raised:
+                error = raised
             with pn.io.hold(doc):
+                self.offer("" if error is None else name)
                 if error is None:
-                    self.offer("")
-                    self.settings.assign({"dataset": coming.name})
+                    self.settings.assign({"dataset": name})
                 else:
-                    self.offer(coming.name)
                     self.button.label = "Try again"
-                    self.text.object += failed(coming, error)
+                    self.text.object += failed(name, error)
 
 
-def failed(coming: Download, error: BaseException) -> str:
+def failed(name: str, error: Exception) -> str:
     """Return what one can do where a download fails, and the whole of what is known of it behind a line."""
-    files = escape(" and ".join(coming.files))
+    files = list(missing(name))
     reason = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
     return (
         "<p><b>The download failed, and no file was written.</b> Check the network and try again. "
-        f"Or download {files} yourself and put {'them' if len(coming.files) > 1 else 'it'} into "
+        f"Or download {escape(' and '.join(files))} yourself and put {'them' if len(files) > 1 else 'it'} into "
         f"{escape(str(data_folder()))}.</p><details><summary>Details</summary>{escape(reason)}</details>"
     )

@@ -32,17 +32,8 @@ function quantile(sorted, q) {
 // Not sent to the server, which has no use for it: every message back would delay the next answer.
 function put(model, values) { model.setv(values, {sync: false}) }
 
-// The same for models by their names, those that are on the page: a card is made when it is first seen.
-function put_named(names, values) {
-  for (const name of names) {
-    const model = controls.document?.get_model_by_name(name)
-    if (model) { put(model, values) }
-  }
-}
-
 const epsilon = controls.data.epsilon[0]
-put_named(markers, {location: epsilon})
-if (now.data.serial.length === 0 || counts.data.negatives.length === 0) { return }
+if (counts.data.negatives.length === 0) { return }
 const scale = now.data.sensitivity[0] / epsilon, unit = noise.data.unit
 const {negatives, positives} = counts.data, lowered = now.data.lowered[0]
 const B = negatives.length, draws = unit.length / (2 * B), at = Array.from(grid.data.fpr)

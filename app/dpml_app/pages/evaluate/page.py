@@ -1,13 +1,10 @@
-"""The ROC curve page: a private ROC curve of a classifier, and the labels that a non-private curve reveals.
+"""The ROC curve page: private ROC curves of a classifier, and labels that a non-private one reveals.
 
-The browser draws the private ROC curve while ε moves. The server computes the attack on a release. Workers compute the
-errors of all private curves.
+The browser draws the private ROC curve while ε moves. Workers compute the errors of all private curves.
 """
 
 from collections.abc import Mapping
 from typing import Any
-
-from bokeh.models import Model
 
 from dpml_app.core.card import IMMEDIATE, Results
 from dpml_app.core.page import CardPage
@@ -67,9 +64,8 @@ class EvaluatePage(CardPage[EvaluateValues, BinaryFacts]):
             "band": roc.figure.band,
             "release": roc.figure.release,
         }
-        arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "success")]
-        run_script(SCRIPT, arguments, browser, roc.now)
-        return [value for value in arguments.values() if isinstance(value, Model)]
+        run_script(SCRIPT, arguments, browser, roc.now, roc.noise, roc.counts)
+        return list(arguments.values())
 
     def words(self, values: EvaluateValues, facts: BinaryFacts, results: Mapping[str, Results]) -> str:
         return headline(facts, results["roc"]["answer", IMMEDIATE])

@@ -10,15 +10,14 @@ from dpml.evaluation import attack_bound, best_attack_success
 from dpml_app.core.card import Number
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.styles import EXACT
-from dpml_app.pages.evaluate.compute import METHODS, EvaluateValues
+from dpml_app.pages.evaluate.compute import ATTACKED, METHODS, EvaluateValues
 from dpml_app.text.phrases import percent
 
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">non-private (simulation, never publish)</b>'
 CAPTIONS = {
     "roc": (
-        f"Left, purple: {STUDY}. Green: one release of a noisy table with 16 bins, and a band of 90% of "
-        "releases. Right: an attacker who knows all other records guesses 30 labels from either (Stoddard et "
-        "al. 2014)."
+        f"Purple: {STUDY}. Green: one release of a noisy table with 16 bins, and a band of 90% of releases. An "
+        "attacker who knows all other records guesses a label from either (Stoddard et al. 2014)."
     ),
     "errors": (
         "Area between the private and the non-private curve (0: identical), as in Stoddard et al. 2014, Fig. "
@@ -37,16 +36,11 @@ def headline(facts: BinaryFacts, answer: Mapping[str, Any]) -> str:
     """Return the labels that an attacker recovers from either curve, and both AUCs, as HTML."""
     low, mid, high = np.quantile(answer["areas"], [0.05, 0.5, 0.95])
     return (
-        f"<p>An attacker recovers <b>{_hits(answer)}</b> labels from the non-private curve, "
+        f"<p>An attacker recovers <b>{answer['recovered']} of {ATTACKED}</b> labels from the non-private curve, "
         f"<b>{percent(answer['success'])}</b> of labels from a private one. AUC: non-private "
         f"<b>{answer['exact_area']:.3f}</b>, private <b>{mid:.3f}</b> ({low:.3f} to {high:.3f}).</p>"
         f"<p>Naive Bayes, {answer['n_records']:,} of {facts.n_test:,} test records.</p>"
     )
-
-
-def _hits(answer: Mapping[str, Any]) -> str:
-    """Return how many labels are recovered from the non-private curve."""
-    return f"{int((answer['exact_attack'] == answer['labels']).sum())} of {len(answer['labels'])}"
 
 
 def numbers(answer: Mapping[str, Any]) -> tuple[Number, ...]:

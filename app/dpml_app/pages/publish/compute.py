@@ -1,4 +1,4 @@
-"""Compute synthetic tables, models at the same ε, and answers from a weighted public table."""
+"""Compute synthetic tables, and models at the same ε."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,29 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
 from dpml.classifiers.grid import Records, candidate_grids, grid_counts, places_of, quality_range
 from dpml.classifiers.grid.cells import MOST_CELLS, SIGNAL, divided, grid_qualities, release_grid
 from dpml.datasets import TAXONOMIES
-from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.exceptions import InvalidData
 from dpml.mechanisms import ExponentialMechanism
 from dpml.publishing import PrivPfC
-from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
-from dpml.publishing.importance import public_reg_lambda
 from dpml.registry import method, of_family
-from dpml.schema import Schema, Taxonomy
+from dpml.schema import Feature, Schema, Taxonomy
 from dpml.studies import raw_table
 from dpml.studies.accuracy import majority_accuracy
-from dpml.studies.publishing import LEARNERS, TwoTables, one_hot, split_by_sex, with_levels
+from dpml.studies.publishing import LEARNERS, one_hot, with_levels
 from dpml_app.data.facts import CARDS, DatasetFacts, FirstFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
-from dpml_app.data.two_tables import side_by_side
-from dpml_app.drawing.styles import styles_of
 from dpml_app.jobs import Task, kept
-from dpml_app.settings import EPSILONS, DatasetValues, MultiSelect, Shared, choice, declared_by, number
+from dpml_app.settings import EPSILONS, DatasetValues, Shared, choice, declared_by, number
 
 # ---- Settings ------------------------------------------------------------------------------------------------------
 
@@ -41,38 +36,14 @@ PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["attribu
 CLASSIFIERS = {"cart": "CART (tree)", "svm": "Linear SVM", "logistic": "Logistic regression"}
 CLASSIFIER_WORDS = {"cart": "a CART", "svm": "a linear SVM", "logistic": "a logistic regression"}
 GRIDS = (1, 10, 100, 300, 1_000, 3_000, 10_000)
-# a smaller cost cannot be seen
+# a smaller cost is not stated
 LEAST = 0.0005
 # candidate grids that are shown
 BEST = 8
+# columns of both tables that are shown, and bars of one
+COLUMNS, MOST_BARS = 8, 16
 # of ε, for the number of records (Su et al. 2018, Algorithm 2)
 SIZE_SHARE = 0.03
-# what one can ask of the public table that is weighted; the records that meet all that is chosen
-ASKED = {
-    "rich": "High income",
-    "married": "Married",
-    "graduate": "Bachelor's degree",
-    "young": "Young",
-}
-# by data set and condition: a column of `dpml.studies.publishing`, its values, and the condition in words
-CONDITIONS: dict[str, dict[str, tuple[str, tuple, str]]] = {
-    "adult": {
-        "rich": ("income", (">50K",), "an income above 50,000 dollars"),
-        "married": ("marital-status", ("Married-civ-spouse",), "a spouse"),
-        "graduate": ("education", ("Bachelors",), "a bachelor's degree"),
-        "young": ("age", (0,), "an age below 26"),
-    },
-    "census": {
-        "rich": ("income", ("high",), "a high income"),
-        "married": ("marital", ("married",), "a spouse"),
-        "graduate": ("education", ("bachelor",), "a bachelor's degree"),
-        "young": ("age", (0,), "an age below 30"),
-    },
-}
-# a smaller λ takes seconds at a small ε, and its answers are noise
-PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-# releases of each method at each place
-WEIGHT_DRAWS = 10
 # publishers that are not the library's own
 REGISTERED = [each.key for each in of_family("publisher") if each.target and not each.target.startswith("dpml.")]
 
@@ -94,22 +65,14 @@ class PublishValues(DatasetValues):
     publish_grids: float = choice(3_000.0, [float(n) for n in GRIDS], "Candidate grids Θ")
     publish_share: float = number(0.37, (0.02, 0.92), "Share of ε for grid selection", 0.05)
     publish_draws: int = number(10, (5, 40), "Synthetic tables", 5)
-    publish_draw: int = number(1, (1, 40), "Table shown")
-    publish_query: tuple[str, ...] = choice(["rich"], ASKED, "Share of records with all of", MultiSelect)
-    publish_lambda: float = choice(0.1, PENALTIES, "λ of Algorithm 1")
 
     def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
         return self.dataset, self.relation, epsilon, int(self.publish_grids), self.publish_share
 
-    @property
-    def draw(self) -> int:
-        """The place of the table that is shown among those that are drawn."""
-        return (self.publish_draw - 1) % self.publish_draws
-
     def drawn_key(self) -> tuple:
-        """Return the arguments of `drawn_table.drawn_table` and of `one_release.release_facts`."""
-        return (*self.release_key(self.epsilon), self.seed, self.draw)
+        """Return the arguments of `drawn_table` and `release_facts`."""
+        return (*self.release_key(self.epsilon), self.seed)
 
     def table_key(self, epsilon: float) -> tuple:
         """Return the arguments of `dpml_app.pages.publish.compute.published`."""
@@ -253,18 +216,50 @@ def linear(name: str, relation: str, epsilon: float, draws: int, seed: int) -> F
     return np.array(accuracies)
 
 
-def drawn_table(
-    name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int
-) -> dict[str, Any]:
-    """Return one of the tables whose accuracies `dpml_app.pages.publish.compute.published` returns.
+def drawn_table(name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int) -> dict[str, Any]:
+    """Return the first of the tables whose accuracies `published` returns, beside the non-private one. For study.
 
-    Result: as `side_by_side` returns it; `kept` are the columns of the grid.
+    Result: ``names`` of the columns that are shown: the class, those of the grid, then the first of the others.
+    ``groups``: the names of each one's bars. ``shares`` by ``true`` and ``published``: the share of the table in each
+    bar. ``kept``: all columns of the grid, of ``n_columns``.
     """
     parts = tables(name)
-    model = fitted(PrivPfC, name, relation, epsilon, max_grids, share, seed, draw)
-    kept = [f.name for f in parts.schema.features if f.name in model.levels_]
-    label_name = str(dataset(name).card["label"]["name"])
-    return side_by_side((parts.train, np.asarray(parts.y_train)), released_table(model), parts.schema, kept, label_name)
+    model, schema = fitted(PrivPfC, name, relation, epsilon, max_grids, share, seed, 0), parts.schema
+    both = {"true": (parts.train, np.asarray(parts.y_train)), "published": released_table(model)}
+    shown = sorted(schema.features, key=lambda f: f.name not in model.levels_)[: COLUMNS - 1]
+    return {
+        "names": [str(dataset(name).card["label"]["name"]), *(f.name for f in shown)],
+        "groups": [[str(c) for c in schema.classes], *(f.taxonomy.groups(_level(f)) for f in shown)],
+        "shares": {
+            of: [_label_shares(label, schema.classes), *(_shares(frame, schema, f) for f in shown)]
+            for of, (frame, label) in both.items()
+        },
+        "kept": [f.name for f in schema.features if f.name in model.levels_],
+        "n_columns": schema.n_features,
+    }
+
+
+def _level(feature: Feature) -> int:
+    """Return the finest level that has room for its bars, or the finest where none has."""
+    sizes = feature.taxonomy.sizes
+    return max((level for level, size in enumerate(sizes) if 1 < size <= MOST_BARS), default=len(sizes) - 1)
+
+
+def _rounded(counts: NDArray) -> list[float]:
+    return [round(float(share), 4) for share in counts / max(counts.sum(), 1)]
+
+
+def _label_shares(label: NDArray, classes: Any) -> list[float]:
+    texts = label.astype(str)
+    return _rounded(np.array([(texts == str(c)).sum() for c in classes]))
+
+
+def _shares(frame: pd.DataFrame, schema: Schema, feature: Feature) -> list[float]:
+    """Return the share of a table in each group of a column."""
+    level = _level(feature)
+    (places,) = places_of(frame[[feature.name]], schema.subset([feature.name]), [feature.taxonomy])
+    counts = np.bincount(feature.taxonomy.above(level)[places], minlength=feature.taxonomy.sizes[level])
+    return _rounded(counts)
 
 
 # ---- Release of a grid ---------------------------------------------------------------------------------------------
@@ -279,16 +274,14 @@ def records(name: str) -> Records:
     return Records(places_of(X, schema, taxonomies), codes, schema.n_classes, taxonomies)
 
 
-def release_facts(
-    name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int = 0
-) -> dict[str, Any]:
-    """Return a draw's release: the same grid and counts as those of its table.
+def release_facts(name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int) -> dict[str, Any]:
+    """Return the first table's release: the same grid and counts.
 
     Result: ``levels`` of the chosen grid, one for each attribute, and ``n_candidates``. Of the best candidates the
     ``chances``, ``names`` and ``correct`` (the share of records that a grid without noise classifies correctly). Of the
     chosen one its ``place`` among all (0: the best), its ``chance`` and its name ``chosen``.
     """
-    private, rng = records(name), np.random.default_rng([seed, draw])
+    private, rng = records(name), np.random.default_rng([seed, 0])
     options: dict[str, Any] = {"max_grids": max_grids, "shares": shares_of(share), "relation": relation}
     grid = release_grid(private, epsilon, rng=rng, **options)
     # the choice, given the noisy number of records that limits the candidates
@@ -315,89 +308,6 @@ def _grid_name(taxonomies: tuple[Taxonomy, ...], levels: tuple[int, ...]) -> str
     """Return a grid in words: each attribute that it tells apart, with its number of groups."""
     parts = [f"{t.name} in {t.sizes[level]}" for t, level in zip(taxonomies, levels, strict=True) if level]
     return " × ".join(parts) or "one cell"
-
-
-# ---- Weighted public table -----------------------------------------------------------------------------------------
-
-
-WEIGHT_METHODS = ("output", "moments")
-WEIGHT_STYLES = styles_of("publisher", "weights")
-
-
-@kept(2)
-def two_tables(name: str) -> TwoTables:
-    """Return the private and the public table of a data set."""
-    if name not in CONDITIONS:
-        raise InvalidParameter("dataset", name, f"one of {', '.join(CONDITIONS)}")
-    return split_by_sex(dataset(name), rng=np.random.default_rng(0))
-
-
-@kept(4)
-def patterns_of(name: str, table: str) -> NDArray[np.int64]:
-    """Return for each record of a table a number whose bits say which conditions it meets, in the order of `ASKED`."""
-    records = getattr(two_tables(name), table)
-    met = np.zeros(len(records), dtype=np.int64)
-    for bit, condition in enumerate(ASKED):
-        column, allowed, _words = CONDITIONS[name][condition]
-        met |= records[column].isin(allowed).to_numpy().astype(np.int64) << bit
-    return met
-
-
-def mask_of(conditions: Any) -> int:
-    """Return the number whose bits are the conditions of a conjunction."""
-    return sum(1 << list(ASKED).index(condition) for condition in set(conditions))
-
-
-def share_meeting(by_pattern: FloatArray, mask: int) -> Any:
-    """Return the share of records that meet a conjunction, from the shares of all patterns in the last axis.
-
-    Examples
-    --------
-    >>> float(share_meeting(np.array([0.5, 0.25, 0.125, 0.125]), 0b10))
-    0.25
-    """
-    meets = (np.arange(by_pattern.shape[-1]) & mask) == mask
-    return by_pattern[..., meets].sum(axis=-1)
-
-
-def pattern_shares(name: str) -> dict[str, Any]:
-    """Return the share of each pattern in the ``private`` and the ``public`` table."""
-    met = {table: patterns_of(name, table) for table in ("private", "public")}
-    return {table: np.bincount(found, minlength=1 << len(ASKED)) / len(found) for table, found in met.items()}
-
-
-@kept(24)
-def _exact(name: str, reg_lambda: float) -> FloatArray:
-    """Return the minimiser of Algorithm 1 before its noise; every ε has the same."""
-    two = two_tables(name)
-    return balanced_minimiser(two.private_records, two.public_records, reg_lambda)
-
-
-def weighted_patterns(
-    method: str, name: str, epsilon: float, reg_lambda: float | None, draws: int, seed: int
-) -> FloatArray:
-    """Return the weight of each pattern in the weighted public table, over draws of its noise, (draws, patterns).
-
-    `method`, {"output", "moments"}: Algorithm 1 of Ji and Elkan with its published noise, or this project's noisy
-    moments.
-    `reg_lambda`: None: the public rule of the moments.
-    """
-    two = two_tables(name)
-    features, public, n = two.features, two.public_records, len(two.private)
-    if reg_lambda is None:
-        reg_lambda = public_reg_lambda(public, features, epsilon, n, "moments")
-    sums, patterns = two.private_records.sum(axis=0), []
-    for draw in range(draws):
-        rng = np.random.default_rng([seed, draw])
-        if method == "output":
-            exact = _exact(name, reg_lambda)
-            options: dict[str, Any] = {"calibration": "published", "rng": rng}
-            beta = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
-        else:
-            beta = moment_minimiser(public, release_sums(sums, epsilon, features, rng=rng) / n, reg_lambda)
-        weights = softmax(public @ beta)
-        patterns.append(np.bincount(patterns_of(name, "public"), weights=weights, minlength=1 << len(ASKED)))
-    return np.array(patterns)
 
 
 # ---- Shipped results -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Draw synthetic tables, the choice of their grid, models and a weighted public table: the page's cards."""
+"""Draw models on synthetic tables, one of these tables, and the choice of its grid: the cards of the page."""
 
 import math
 from collections.abc import Mapping
@@ -7,24 +7,18 @@ from typing import Any, ClassVar
 
 import holoviews as hv
 import numpy as np
-import panel as pn
-from bokeh.models import Range1d
-from numpy.typing import NDArray
 
 from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
-from dpml_app.core.curves_card import FAR, CurvesCard
+from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import FirstFacts
-from dpml_app.data.two_tables import COLUMNS
-from dpml_app.drawing.figure import Figure, empty, empty_source, fill, label, script, write
-from dpml_app.drawing.marginals import MarginalsFigure
-from dpml_app.drawing.styles import BLUE, COST, EXACT, ORANGE, OVERLAY, REFERENCE, Style, style_of, styles_of
+from dpml_app.drawing.figure import write
+from dpml_app.drawing.styles import BLUE, EXACT, ORANGE, REFERENCE, Style, style_of, styles_of
 from dpml_app.jobs import Task
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import BEST, PublishFacts, PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.text.phrases import points, shortened
-from dpml_app.views.curve import curve_figure, curve_table
-from dpml_app.views.frame import AXES, Axis, framed
+from dpml_app.text.phrases import shortened
+from dpml_app.views.frame import Axis, framed
 from dpml_app.views.rendered import Table, ViewFigure
 
 # ---- Figures -------------------------------------------------------------------------------------------------------
@@ -84,6 +78,48 @@ def chances_tables(release: Mapping[str, Any]) -> dict[str, Table]:
     return {"bars": bars, **({"drawn": star} if star else {})}
 
 
+# of a column, the part between its bars and the next one's
+GAP = 0.12
+LOOKS: dict[str, dict[str, Any]] = {"kept": {"color": BLUE}, "others": {"color": REFERENCE, "alpha": 0.35}}
+LABELS = {"kept": "kept column", "others": "column of noise"}
+ENDS = ("left", "bottom", "right")
+
+
+def marginals_view(tables: Mapping[str, Table]) -> hv.Overlay:
+    """Return of each column bars: the synthetic table filled, and the non-private one an outline."""
+    layers = []
+    for name, look in LOOKS.items():
+        bars = hv.Rectangles(tables[name], [*ENDS, "synthetic"], label=LABELS[name], group=name)
+        outline = hv.Rectangles(tables[name], [*ENDS, "true"], group=name)
+        layers += [
+            bars.opts(line_color=None, tools=["hover"], **look),
+            outline.opts(fill_alpha=0, line_color=EXACT, line_width=1.5),
+        ]
+    columns = Axis("", ticks=tuple(place + 0.5 for place in range(compute.COLUMNS)))
+    ends = {"xlim": (0, compute.COLUMNS), "ylim": (0, 1)}
+    return framed(layers, columns, Axis("share of records", share=True), xrotation=35, **ends)
+
+
+def marginals_figure() -> ViewFigure:
+    """Return the figure of both tables, column by column."""
+    tips = [("", "@column: @group"), ("non-private", "@true{0.0%}"), ("synthetic", "@synthetic{0.0%}")]
+    columns = (*ENDS, "synthetic", "true", "column", "group")
+    return ViewFigure("publish-tables", marginals_view, dict.fromkeys(LOOKS, columns), tips)
+
+
+def marginals_tables(drawn: Mapping[str, Any]) -> dict[str, Table]:
+    """Return the bars of the columns that the synthetic table keeps, and those of the others."""
+    rows: dict[str, list[tuple]] = {name: [] for name in LOOKS}
+    every = zip(drawn["names"], drawn["groups"], *drawn["shares"].values(), strict=True)
+    for place, (name, groups, *shares) in enumerate(every):
+        left = place + GAP / 2 + (1 - GAP) * np.arange(len(groups) + 1) / len(groups)
+        bars = zip(left, left[1:], *shares, groups, strict=False)
+        kept = "kept" if place == 0 or name in drawn["kept"] else "others"
+        rows[kept] += [(a, 0.0, b, synthetic, true, name, group) for a, b, true, synthetic, group in bars]
+    columns = (*ENDS, "synthetic", "true", "column", "group")
+    return {name: dict(zip(columns, zip(*each, strict=True), strict=True)) for name, each in rows.items() if each}
+
+
 # ---- Cards ---------------------------------------------------------------------------------------------------------
 
 
@@ -91,129 +127,30 @@ def chances_tables(release: Mapping[str, Any]) -> dict[str, Table]:
 LEFT = 76
 
 
-class CostFigure(Figure):
-    """What a published table costs a classifier against ε, in points of accuracy, beside each table that is drawn."""
+class AccuracyCard(CurvesCard[PublishValues, FirstFacts]):
+    """The accuracy of a classifier trained on synthetic tables, beside that on the non-private table."""
 
-    computed = ("gap", "draws")
-
-    def __init__(self) -> None:
-        ends = {"xlim": (EPSILONS[0], EPSILONS[-1]), "ylim": (-0.2, 5.0)}
-        options: dict[str, Any] = {"column": "epsilon", "tip": "0.0", "look": ends, "marker": {}, "height": 170}
-        axes, zero = (AXES["epsilon"], Axis("cost (points)")), {"true": LEVELS["true"]}
-        self.chart = curve_figure("publish-cost", *axes, {"table": TABLE}, zero, **options)
-        self.plot = p = self.chart.plot
-        p.update(min_border_left=LEFT, min_border_right=24, toolbar_location=None)
-        p.xaxis.axis_label = None
-        p.yaxis[0].ticker.desired_num_ticks = 4
-        # the curve's colour is that of the picture above; the line has its name where the curve is far from it
-        self.chart.legend.model.items = []
-        label(p, EPSILONS[0], 0, "non-private table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
-        self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
-        self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off")
-        p.segment("epsilon", 0, "epsilon", "cost", source=self.gap, color=COST, line_width=6, level=OVERLAY)
-        dots: dict[str, Any] = {"color": TABLE.color, "line_color": "white", "level": OVERLAY}
-        p.scatter("epsilon", "cost", size="size", source=self.draws, alpha=0.8, **dots)
-        look: dict[str, Any] = {"text_font_style": "bold", "text_align": "align", "x_offset": "off", "level": OVERLAY}
-        # at the upper end, above the curve, which falls
-        p.extra_y_ranges = {"frame": Range1d(start=0, end=1)}
-        look |= {"text_baseline": "top", "y_range_name": "frame"}
-        write(p, "epsilon", 1, "text", source=self.gap, color=COST, text_font_size="24px", **look)
-        self.clear()
-
-    @property
-    def curve(self) -> Mapping[str, Any]:
-        """The columns of the curve."""
-        columns: Mapping[str, Any] = self.chart.sources["table"].data
-        return columns
-
-    def show(self, costs: Mapping[float, NDArray[np.float64]]) -> None:
-        """Show the costs at each ε."""
-        curve = {"table": curve_table(costs, TABLE.label, "epsilon")} if costs else {}
-        self.chart.show({"true": {"x": FAR, "y": (0.0, 0.0)}, **curve})
-
-    def show_gap(self, epsilon: float, draws: NDArray[np.float64] | None, shown: int) -> None:
-        """Show what publishing costs at the ε that is chosen, in points, by each draw; that of the table is larger."""
-        if draws is None:
-            empty(self.gap)
-            empty(self.draws)
-            return
-        mean = float(draws.mean())
-        side = ("left", 18) if epsilon < 1 else ("right", -18)
-        gap = points(mean / 100) if mean / 100 >= compute.LEAST else "no cost"
-        fill(self.gap, [(epsilon, mean, gap, *side)])
-        fill(self.draws, [(epsilon, cost, 13 if place == shown else 7) for place, cost in enumerate(draws.tolist())])
-
-    def fit(self) -> None:
-        """Fit the y axis to what is shown."""
-        self.chart.fit([0.0, *self.curve["low"], *self.curve["high"]])
-
-    def clear(self) -> None:
-        super().clear()
-        self.chart.clear()
-        self.show({})
-
-
-STYLE = script("pages/publish/tables.css")
-
-
-class TablesCard(Card[PublishValues, FirstFacts]):
-    """Marginals and rows of both tables, and the cost."""
-
-    name, title, caption = "tables", "Non-private and synthetic table", text.CAPTIONS["tables"]
-    figure: CostFigure
+    plot_name, xlim = "publish-accuracy", (EPSILONS[0], EPSILONS[-1])
+    y, levels = Axis("accuracy on test records", share=True), LEVELS
+    styles: ClassVar[Mapping[str, Style]] = {"table": TABLE}
+    name, title, caption = "accuracy", "Accuracy after training on a synthetic table", text.CAPTIONS["accuracy"]
 
     def __init__(self) -> None:
-        super().__init__(CostFigure())
-        self.marginals = MarginalsFigure("publish", COLUMNS)
-        self.rows = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4), stylesheets=[STYLE])
-        self.plots = [self.figure.plot, self.marginals.plot]
-        self._true: float | None = None
-        self._drawn: Any = None
-
-    def content(self) -> list[Any]:
-        return [self.marginals.plot, self.rows, self.figure.plot]
+        super().__init__()
+        self.plots[0].update(min_border_left=LEFT, min_border_right=24)
 
     def work(self, values: PublishValues, facts: FirstFacts) -> dict[ResultKey, Task]:
-        epsilon = values.epsilon
-        work: dict[ResultKey, Task] = {
-            ("drawn", WORKER): compute.drawn_task(values),
-            ("true", WORKER): compute.true_task(values),
-            ("table", WORKER): compute.table_task(values, epsilon),
-        }
         # every ε of the slider where they ship, and what is near the chosen one first
-        whole = work["table", WORKER] in compute.shipped_results(values.dataset)
-        near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
-        return work | {("table", e): compute.table_task(values, e) for e in near}
+        whole = compute.table_task(values, values.epsilon) in compute.shipped_results(values.dataset)
+        near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / values.epsilon)))
+        work: dict[ResultKey, Task] = {("true", WORKER): compute.true_task(values)}
+        for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in near)):
+            work |= {(s, place): task for s, task in compute.all_tasks_at(values, epsilon).items() if s in self.styles}
+        return work
 
-    def _costs(self, table: Any) -> np.ndarray:
-        assert self._true is not None
-        cost: np.ndarray = 100 * (self._true - table)
-        return cost
-
-    def prepare(self, values: PublishValues, facts: FirstFacts, now: Results) -> None:
-        self._values = values
-        self.figure.chart.mark(values.epsilon)
-        self._show_here(now)
-
-    def _show_here(self, results: Results) -> None:
-        """Show what is known at the setting that is chosen."""
-        self._true, table, drawn = (here(results, name) for name in ("true", "table", "drawn"))
-        known = table is not None and self._true is not None
-        self.figure.show_gap(self._values.epsilon, self._costs(table) if known else None, self._values.draw)
-        if drawn is not None:
-            self.marginals.show(drawn)
-            self.rows.object = text.tables(drawn, self._values)
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        self._show_here(results)
-        places = [place for series, place in wanted if series == "table" and place != WORKER]
-        there = [place for place in places if ("table", place) in results]
-        drawn = self._true, tuple((place, wanted["table", place]) for place in there)
-        # an earlier curve stays until the new one begins
-        if self._true is not None and there and self._drawn != drawn:
-            self._drawn = drawn
-            self.figure.show({place: self._costs(results["table", place]) for place in there})
-        self.figure.fit()
+    def level_values(self, values: PublishValues, facts: FirstFacts, results: Results) -> Mapping[str, float]:
+        true = here(results, "true")
+        return {"majority": facts.majority} | ({} if true is None else {"true": true})
 
     def to_pin(self, values: PublishValues, facts: FirstFacts, results: Results) -> Answer | None:
         table, true = (here(results, name) for name in ("table", "true"))
@@ -222,38 +159,40 @@ class TablesCard(Card[PublishValues, FirstFacts]):
         return Answer(text.numbers(table, true), within="90% of tables")
 
     def readout(self, values: PublishValues, facts: FirstFacts, results: Results) -> str:
-        return text.headline(values, *(here(results, name) for name in ("table", "true", "drawn")))
-
-    def clear(self) -> None:
-        super().clear()
-        self._drawn = None
-        self.marginals.clear()
-        self.rows.object = ""
-
-
-class ModelsCard(CurvesCard[PublishValues, PublishFacts]):
-    """The published table beside its cells and a linear model, which are trained for the same ε."""
-
-    plot_name, xlim = "publish-models", (EPSILONS[0], EPSILONS[-1])
-    y, levels = Axis("accuracy on test records", share=True), LEVELS
-    styles: ClassVar[Mapping[str, Style]] = STYLES | {key: style_of(key, "publisher") for key in compute.REGISTERED}
-    name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
-
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        work: dict[ResultKey, Task] = {("true", WORKER): compute.true_task(values)}
-        at: dict[Any, float] = {WORKER: values.epsilon, **{e: e for e in SWEEP_EPSILONS}}
-        return work | {(s, x): task for x, e in at.items() for s, task in compute.all_tasks_at(values, e).items()}
-
-    def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
-        true = here(results, "true")
-        return {"majority": facts.majority} | ({} if true is None else {"true": true})
-
-    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         found = {style.label: here(results, name) for name, style in self.styles.items()}
         return text.models({label: draws for label, draws in found.items() if draws is not None})
 
 
-BOTH = ("both", WORKER)
+class ModelsCard(AccuracyCard):
+    """The synthetic table beside a model of its cells, a linear model and other publishers at the same ε."""
+
+    plot_name = "publish-models"
+    styles = STYLES | {key: style_of(key, "publisher") for key in compute.REGISTERED}
+    name, title, caption = "models", "Models at the same ε", text.CAPTIONS["models"]
+
+
+class TablesCard(Card[PublishValues, PublishFacts]):
+    """Shares of values in both tables."""
+
+    draw, says = marginals_figure, True
+    name, title, caption = "tables", "Non-private and synthetic table", text.CAPTIONS["tables"]
+
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
+        return {("drawn", WORKER): compute.drawn_task(values)}
+
+    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        if (drawn := here(results, "drawn")) is not None:
+            self.figure.show(marginals_tables(drawn))
+            labels = {place + 0.5: name for place, name in enumerate(drawn["names"])}
+            self.figure.plot.xaxis[0].major_label_overrides = labels
+            self.figure.plot.x_range.end = len(labels)
+
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
+        drawn = here(results, "drawn")
+        return "Computing…" if drawn is None else text.kept(drawn)
 
 
 class ChancesCard(Card[PublishValues, PublishFacts]):
@@ -278,50 +217,3 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         release = here(results, "release")
         return "Computing…" if release is None else text.choice(release)
-
-
-class WeightsQueryCard(CurvesCard[PublishValues, PublishFacts]):
-    """The answer to one question by both methods, beside the private and the unweighted public table."""
-
-    plot_name, styles, y = "publish-weights-query", compute.WEIGHT_STYLES, Axis("answer (share of records)", share=True)
-    levels: ClassVar[Mapping[str, Style]] = {
-        "truth": Style("private table", EXACT, "dot"),
-        "unweighted": Style("public table, unweighted", REFERENCE, "dot", "dotted"),
-    }
-    name, title, caption = "weights-query", "Answers from a weighted public table", text.CAPTIONS["weights-query"]
-    controls, stacked = ("publish_query", "publish_lambda"), True
-
-    def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
-        return text.refusal(values.dataset, values.publish_query)
-
-    def draws(self, series: str, result: np.ndarray) -> np.ndarray:
-        drawn: np.ndarray = compute.share_meeting(result, compute.mask_of(self._values.publish_query))
-        return drawn
-
-    def drawn_of(self, values: PublishValues) -> tuple[str, ...]:
-        return values.publish_query
-
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        # Algorithm 1 with its λ, the noisy moments with that of the public rule
-        rules = {"output": values.publish_lambda, "moments": None}
-        near = sorted(SWEEP_EPSILONS, key=lambda e: abs(math.log(e / values.epsilon)))
-        work: dict[ResultKey, Task] = {BOTH: Task(compute.pattern_shares, (values.dataset,))}
-        for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in near)):
-            for method, rule in rules.items():
-                arguments = (method, values.dataset, epsilon, rule, compute.WEIGHT_DRAWS, values.seed)
-                work[method, place] = Task(compute.weighted_patterns, arguments)
-        return work
-
-    def level_values(self, values: PublishValues, facts: PublishFacts, results: Results) -> Mapping[str, float]:
-        if BOTH not in results:
-            return {}
-        answer = {table: float(self.draws("", shares)) for table, shares in results[BOTH].items()}
-        return {"truth": answer["private"], "unweighted": answer["public"]}
-
-    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        if BOTH not in results:
-            return "Computing…"
-        levels = self.level_values(values, facts, results)
-        found = {method: results.get((method, WORKER)) for method in compute.WEIGHT_METHODS}
-        answers = {method: self.draws(method, release) for method, release in found.items() if release is not None}
-        return text.query(values, levels["truth"], levels["unweighted"], answers)

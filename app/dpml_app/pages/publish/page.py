@@ -4,24 +4,20 @@ What ships is in the document when it opens. Workers compute the rest, the chose
 """
 
 from collections.abc import Mapping
-from typing import Any
-
-import panel_material_ui as pmui
 
 from dpml_app.core.card import Results, here
 from dpml_app.core.page import CardPage
-from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
+from dpml_app.core.widgets import Controls, divider, note
 from dpml_app.data.facts import FirstFacts
 from dpml_app.jobs import Pool
-from dpml_app.kit.widgets import make_widget
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
-from dpml_app.pages.publish.figures import ChancesCard, ModelsCard, TablesCard, WeightsQueryCard
+from dpml_app.pages.publish.figures import AccuracyCard, ChancesCard, ModelsCard, TablesCard
 from dpml_app.pages.publish.lesson import FIGURES
 
 
 class PublishControls(Controls):
-    """All widgets: `side` and `advanced` are for beside the picture."""
+    """All widgets, for beside the picture."""
 
     settings: PublishSettings
     datasets = compute.PUBLISH_DATASETS
@@ -30,13 +26,7 @@ class PublishControls(Controls):
     left_out = "which are text"
 
     def beside(self) -> list:
-        again = make_widget(pmui.Button, label="Show next table", icon=DIE, variant="outlined", **WIDE)
-        again.on_click(self._draw_again)
-        return [again, self.add("publish_classifier")]
-
-    def _draw_again(self, _event: Any) -> None:
-        """Show the next of the tables that are drawn."""
-        self.settings.publish_draw = self.settings.publish_draw % self.settings.publish_draws + 1
+        return [self.add("publish_classifier")]
 
     def middle(self) -> list:
         return [
@@ -45,9 +35,6 @@ class PublishControls(Controls):
             self.add("publish_share", format="0 %"),
             note("The number of records gets 3% of ε, the counts get the rest."),
         ]
-
-    def in_cards(self) -> None:
-        self.add("publish_query", inline=True)
 
 
 class PublishPage(CardPage[PublishValues, PublishFacts]):
@@ -58,18 +45,18 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_figures = FIGURES
     question = "How useful is a synthetic table at this ε?"
-    lead = "Drag <b>ε</b>. Outlines: the non-private table."
+    lead = "Drag <b>ε</b>. The solid level is trained on the non-private table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
     shipped_facts, shipped_results = staticmethod(compute.shipped_facts), staticmethod(compute.shipped_results)
     unsupported_reason = "is text, and this page needs a table"
-    kinds = (TablesCard, ChancesCard, ModelsCard, WeightsQueryCard)
+    kinds = (AccuracyCard, TablesCard, ChancesCard, ModelsCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"
     controls_kind = PublishControls
-    main_card = "tables"
-    details = ("chances",)
+    main_card = "accuracy"
+    details = ("tables",)
 
     def __init__(self, settings: PublishSettings, pool: Pool):
         super().__init__(settings, pool)
@@ -82,5 +69,4 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         """Do nothing: no setting depends on the data set."""
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
-        main_results = results.get(self.main_card, {})
-        return text.headline(values, *(here(main_results, name) for name in ("table", "true", "drawn")))
+        return text.headline(values, *(here(results[self.main_card], name) for name in ("table", "true")))

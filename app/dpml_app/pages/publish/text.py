@@ -1,6 +1,6 @@
 """Captions and sentences of the Synthetic data page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -9,23 +9,22 @@ from numpy.typing import NDArray
 
 from dpml_app.core.card import Number
 from dpml_app.pages.publish.compute import (
-    ASKED,
     CLASSIFIER_WORDS,
-    CONDITIONS,
     LEAST,
-    WEIGHT_STYLES,
     PublishFacts,
     PublishValues,
 )
 from dpml_app.text.phrases import about_data, interval, percent, points
-from dpml_app.uploaded_table import display_name
 
 Draws = NDArray[np.float64]
 CAPTIONS = {
+    "accuracy": (
+        "Test accuracy of the classifier, trained on a synthetic table of PrivPfC (Su et al. 2018). The band covers "
+        "90% of tables. The solid level is trained on all columns of the non-private table (simulation, never publish)."
+    ),
     "tables": (
-        "Top: share of records with each value, outlined for the non-private table (simulation, never "
-        "publish) and filled for the synthetic one. PrivPfC (Su et al. 2018) keeps the blue columns and makes "
-        "the others uniform. Bottom: accuracy lost on test records."
+        "Share of records with each value, outlined for the non-private table (simulation, never publish) and filled "
+        "for one synthetic table. PrivPfC (Su et al. 2018) keeps the blue columns and makes the others uniform."
     ),
     "chances": (
         "Exact probabilities of the exponential mechanism, given the noisy number of records, which limits "
@@ -37,23 +36,17 @@ CAPTIONS = {
         "(PrivPfCClassifier), and LinearClassifier on all columns. The level line is trained on all columns "
         "of the non-private table. Bands cover 90% of runs."
     ),
-    "weights-query": (
-        "Private table: nine in ten men and one in ten women (Ji and Elkan 2013, section 5). Only the weights "
-        "of the other, public records are published. They answer any question at no further ε. Neighbours "
-        "differ by replacing one record."
-    ),
 }
 
 
-def headline(values: PublishValues, table: Draws | None, true: float | None, drawn: Mapping[str, Any] | None) -> str:
-    """Return the columns that the table shown keeps, and the cost of synthetic tables at the chosen ε, as HTML."""
+def headline(values: PublishValues, table: Draws | None, true: float | None) -> str:
+    """Return the cost of synthetic tables at the chosen ε, as HTML."""
     if table is None or true is None:
         return "<p>Computing…</p>"
     mean = float(table.mean())
-    kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
-        f"<p>{kept}Accuracy of {learner}: <b>{percent(mean)}</b> if trained on a synthetic table (90% of tables: "
+        f"<p>Accuracy of {learner}: <b>{percent(mean)}</b> if trained on a synthetic table (90% of tables: "
         f"{interval(table)}), {percent(true)} on the non-private table. Cost: {_cost(true - mean)}.</p>"
     )
 
@@ -63,36 +56,12 @@ def _cost(lost: float) -> str:
     return f"<b>{points(lost)}</b>" if lost >= LEAST else f"less than {100 * LEAST:g} points"
 
 
-def _kept(drawn: Mapping[str, Any]) -> str:
+def kept(drawn: Mapping[str, Any]) -> str:
     """Return in a sentence which columns a table keeps."""
     names = [escape(name) for name in drawn["kept"]]
     listed = f": {', '.join(names)}" if names else ""
-    return f"<b>{len(names)} of {drawn['n_columns']} columns</b> kept{listed}. The others are noise."
-
-
-def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
-    """Return, as HTML, the first rows of both tables, under the names of their columns."""
-    kept = [place == 0 or name in drawn["kept"] for place, name in enumerate(drawn["names"])]
-
-    def cells(texts: Sequence[str], tag: str) -> str:
-        each = zip(texts, kept, strict=True)
-        return "".join(
-            f'<{tag} title="{escape(text)}"{" class=kept" if own else ""}>{escape(text)}</{tag.split()[0]}>'
-            for text, own in each
-        )
-
-    true, published = (f"{drawn['n'][of]:,}" for of in ("true", "published"))
-    heads = {
-        "true": f"Non-private table: {true} records",
-        "published": f"Synthetic table {values.draw + 1} of {values.publish_draws}: {published} records",
-    }
-    bodies = "".join(
-        f'<tbody class={of}><tr><th scope="rowgroup">{heads[of]}</th></tr>'
-        + "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
-        + "</tbody>"
-        for of, rows in drawn["rows"].items()
-    )
-    return f"<table><thead><tr>{cells(drawn['names'], 'th scope=col')}</tr></thead>{bodies}</table>"
+    number = f"<b>{len(names)} of {drawn['n_columns']} columns</b>"
+    return f"{number} kept{listed}. The others are noise. Outlines: the non-private table."
 
 
 def models(found: Mapping[str, Draws]) -> str:
@@ -117,43 +86,6 @@ def dataset_note(facts: PublishFacts) -> str:
     return about_data(
         f"{facts.n_train:,} training and {facts.n_test:,} test records, {len(facts.columns)} columns. "
         f"Classes: {classes}."
-    )
-
-
-def refusal(dataset: str, conditions: Sequence[str]) -> str:
-    """Return why there is nothing to weigh or to ask; empty if there is."""
-    if dataset not in CONDITIONS:
-        split = " or ".join(sorted(CONDITIONS))
-        return f"{display_name(dataset)} has no split into a private and a public table. Choose {split}."
-    if not conditions:
-        return f"no condition is chosen. Choose one or more of: {', '.join(ASKED.values())}."
-    return ""
-
-
-def what_is_asked(dataset: str, conditions: Sequence[str]) -> str:
-    """Return a conjunction in words.
-
-    >>> what_is_asked("census", ["rich", "young"])
-    'records with a high income and an age below 30'
-    """
-    conditions_in_words = [CONDITIONS[dataset][c][2] for c in ASKED if c in conditions]
-    return f"records with {' and '.join(conditions_in_words)}"
-
-
-def _told(method: str, draws: Draws, truth: float) -> str:
-    error = float(np.abs(draws - truth).mean())
-    return f"{WEIGHT_STYLES[method].label} <b>{percent(float(draws.mean()))}</b> (mean error {points(error)})"
-
-
-def query(values: PublishValues, truth: float, unweighted: float, answers: Mapping[str, Draws]) -> str:
-    """Return what is answered at the chosen ε."""
-    asked = what_is_asked(values.dataset, values.publish_query)
-    parts = [_told(method, draws, truth) for method, draws in answers.items()]
-    answered = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
-    return (
-        f"{percent(truth)} of the private table (nine in ten men, one in ten women) are {asked}. The unweighted public "
-        f"table (all others) answers {percent(unweighted)} "
-        f"(error {points(abs(unweighted - truth))}).{answered}"
     )
 
 
