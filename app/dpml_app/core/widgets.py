@@ -143,8 +143,13 @@ class Controls:
             **WHOLE,
         )
 
-    def add(self, name: str, kind: type | None = None, **options: Any) -> Any:
-        """Return the widget of a setting, of the kind that its values ask for where none is given."""
+    def add(
+        self, name: str, kind: type | None = None, before: Callable[[Any], None] | None = None, **options: Any
+    ) -> Any:
+        """Return the widget of a setting, of the kind that its values ask for where none is given.
+
+        `before` is called with a change of the widget before its setting changes.
+        """
         parameter = self.settings.param[name]
         if isinstance(parameter, param.Selector):
             values = list(parameter.objects)
@@ -157,6 +162,8 @@ class Controls:
             kind = kind or (pmui.IntSlider if isinstance(parameter, param.Integer) else pmui.FloatSlider)
             options = {"start": start, "end": end, "step": parameter.step or 1, **options}
         self.widgets[name] = widget = make_widget(kind, label=parameter.label, **{**WIDE, **options})
+        if before is not None:
+            widget.param.watch(before, "value")
         tie(self.settings, name, widget, self.report, lambda: self.hold())
         return widget
 
