@@ -91,6 +91,8 @@ OWN: dict[str, dict[str, Any]] = {
     "partitioned": {"options": ("threshold_percentile",)},
     "objective": {"options": ("train_lambda",), "most_draws": 20},
     "output": {"options": ("train_lambda",)},
+    "smooth": {"options": ("train_trim",)},
+    "published": {"options": ("train_trim",)},
 }
 NAIVE_BAYES = tuple(each.key for each in registry.of_family("classifier", "naive-bayes"))
 # every classifier that a study measures
@@ -129,7 +131,8 @@ def why_not(method: str, facts: TrainFacts) -> str:
 # ---- Settings ------------------------------------------------------------------------------------------------------
 
 
-# λ of the library; 0 stands for its public rule
+# λ of the library, and m of Zafarani and Clifton; 0 stands for the public rule of each
+TRAIN_TRIMS = (1, 2, 3, 5, 8, 12, 20, 30, 50)
 TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
 RULE = 0.0
 
@@ -152,6 +155,7 @@ class TrainValues(DatasetValues):
         MultiSelect,
     )
     train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ of linear models")
+    train_trim: int = choice(0, (0, *TRAIN_TRIMS), "Values trimmed at each end (smooth sensitivity)")
 
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:
@@ -175,7 +179,7 @@ class TrainSettings(Shared):
 EXACT = 1e9
 PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 # options of the page under the library's names, where they differ
-OF_LIBRARY = {"train_lambda": "reg_lambda"}
+OF_LIBRARY = {"train_lambda": "reg_lambda", "train_trim": "trim"}
 
 
 def train_facts(name: str) -> TrainFacts:

@@ -15,6 +15,7 @@ from dpml_app.pages.train import text
 from dpml_app.pages.train.compute import (
     RULE,
     TRAIN_LAMBDAS,
+    TRAIN_TRIMS,
     TrainFacts,
     TrainSettings,
     TrainValues,
@@ -36,7 +37,8 @@ class TrainControls(Controls):
     def middle(self) -> list:
         """Return the components of "Advanced" between relation and draws."""
         marks = "✗: claim violated. (ε, δ): a weaker guarantee, which may fail with probability δ."
-        return [self.add("train_methods"), note(marks)]
+        trims = {"public rule": 0, **{str(trim): trim for trim in TRAIN_TRIMS}}
+        return [self.add("train_methods"), note(marks), self.add("train_trim", options=trims)]
 
     def in_cards(self) -> None:
         self.add("train_lambda", options={"public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}})
