@@ -121,6 +121,14 @@ def test_every_band_has_the_one_opacity(name):
     assert {glyph.fill_alpha for glyph in samples if isinstance(glyph, Quad)} <= {BAND_ALPHA}
 
 
+def test_every_band_is_behind_all_lines():
+    drawn = [r.glyph for r in PLOTS["evaluate errors"]().renderers if r.data_source.name]
+    for glyphs in (drawn, list(views.curve(pd.concat([SWEPT.assign(of=i) for i in range(3)]), by="of"))):
+        bands = [isinstance(glyph, VArea | hv.Area) for glyph in glyphs]
+        assert bands == sorted(bands, reverse=True)
+        assert sum(bands) > 2
+
+
 @pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
 def test_pages_and_views_draw_a_method_alike(key):
     style = style_of(key)

@@ -86,7 +86,7 @@ def curve(
     drawn = means["low"].notna().any()
     words = f"{of.label}, {BANDS[band]}" if drawn else of.label
     legend = {} if keys or levels else {"show_legend": False}
-    return framed(layers, at, of, **{"ylabel": words, **legend, **look})
+    return framed(_bands_first(layers), at, of, **{"ylabel": words, **legend, **look})
 
 
 def series_layers(
@@ -103,6 +103,11 @@ def series_layers(
         dots = hv.Scatter(table, x, [middle, *ends], label=style.label, **named)
         layers.append(dots.opts(**style.dot, size=8, tools=["hover"]))
     return layers
+
+
+def _bands_first(layers: list[Any]) -> list[Any]:
+    """Return layers with every band behind all lines."""
+    return sorted(layers, key=lambda layer: not isinstance(layer, hv.Area))
 
 
 # ---- in the app ------------------------------------------------------------------------------------------------------
@@ -152,7 +157,7 @@ def _series_view(styles: Mapping[str, Style], column: str, middle: str, marks: b
         layers = []
         for series, style in styles.items():
             layers += series_layers(tables[series], column, middle, style, marks=marks, group=series)
-        return layers
+        return _bands_first(layers)
 
     return elements, dict.fromkeys(styles, (column, middle, "low", "high", "label"))
 
