@@ -156,7 +156,7 @@ def check_phone(app, slider):
         return [f for f in page.evaluate(FIGURES) if f[1] < 0 or f[2] > 390 or not (f[3] > 180 and f[4] > 100)]
 
     app.check_becomes(misplaced, [])
-    assert len(page.evaluate(FIGURES)) > 2
+    assert len(page.evaluate(FIGURES)) >= 2
     expect(app.slider(slider)).to_be_visible()
     app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: unknown setting")
 
@@ -346,9 +346,9 @@ def check_what_is_written(app):
     app.wait_for_drawn()
     app.check_becomes(lambda: [figure for figure in page.evaluate(WRITTEN_ON) if figure[1] < 18], [])
     figures = page.evaluate(WRITTEN_ON)
-    assert len(figures) >= 3
+    assert len(figures) >= 2
     assert {font for figure in figures for font in figure[2]} <= {"Roboto, Helvetica, Arial, sans-serif"}
-    if app.page_id != "explore":  # its cards have their sentences with their numbers
+    if app.page_id not in ("explore", "audit"):  # their cards have their sentences with their numbers
         page.wait_for_function(f"({LEFTS})()[1].length > 0")
 
     # each sentence begins where some title does
