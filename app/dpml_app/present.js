@@ -1,48 +1,32 @@
-// On a projector: the picture and who is at risk, larger type, one card at a time, all by keys. Runs after shell.js.
+// On a projector: the picture, or the card of a lesson's step, beside who is at risk, in larger type. Runs after shell.js.
 
 const present = document.getElementById("present")
-let at = 0
 const lesson_panel = document.getElementById("lesson")
 // what others are given: the link of the class that is taught, or of what is shown
 const shared_link = () => lesson_panel.dataset.link ?? location.href
 const presented = () => document.body.classList.contains("presenting")
 
-// The card of the lesson's step that is shown, which is presented, too.
-function lesson_place() {
-  const {place} = lesson_panel.dataset
-  return place?.startsWith(`place-${body.dataset.page}-`) ? place : ""
-}
 // the cards below the picture of the page that is shown
 function cards_below() {
   const rest = document.querySelector("section.shown .rest")
   const is_card = ({model, el}) => model.name?.startsWith("place-") && el && rest.contains(host_of(el))
   return [...Bokeh.index.all_views()].filter(is_card)
 }
-// the picture, the cards that stand open below it, and the one of a lesson's step
-function stages() {
-  const open = cards_below().filter(({model, el}) => !host_of(el).closest(".more") || model.name === lesson_place())
-  return [document.querySelector("section.shown .first"), ...open.map(({el}) => el)]
-}
-function stage(next) {
-  const all = stages()
-  at = Math.max(0, Math.min(all.length - 1, next))
-  document.body.classList.toggle("second", at > 0)
-  all.forEach((el, i) => el.classList.toggle("staged", i === at))
+function stage() {
+  const cards = cards_below(), card = cards.find(({model}) => model.name === lesson_panel.dataset.place)?.el
+  document.body.classList.toggle("second", Boolean(card))
   // others stand behind the same heading as a lesson's card
-  for (const {el} of cards_below()) { el.style.display = el === all[at] ? "" : "none" }
-  const behind = host_of(all[at]).closest(".more")
+  for (const {el} of cards) { el.style.display = el === card ? "" : "none" }
+  const behind = card ? host_of(card).closest(".more") : null
   for (const more of document.querySelectorAll("section.shown .more")) {
     more.classList.toggle("staging", more === behind)
-    if (behind !== null) { more.open = more === behind }
+    more.open = more === behind
   }
-  const slider = [...parts_of(all[at])].find((part) => part.getAttribute("role") === "slider" || part.type === "range")
+  const slider = [...parts_of(card ?? document.querySelector("section.shown .first"))]
+    .find((part) => part.getAttribute("role") === "slider" || part.type === "range")
   slider?.focus({preventScroll: true})
   body.scrollTop = 0
   enlarge()
-}
-function stage_lesson() {
-  const el = el_of(messages.document.get_model_by_name(lesson_place()))
-  stage(el ? stages().indexOf(el) : 0)
 }
 
 // What is written in figures is read from the last row. Each text's own size comes back afterwards.
@@ -87,9 +71,8 @@ function presenting(on) {
   for (const figure of drawn.keys()) { figure.properties.inner_width.change.emit() }
   alone_at_risk(on)
   if (on) {
-    for (const more of document.querySelectorAll("section.shown .more")) { more.open = false }
     show_qr()
-    stage_lesson()
+    stage()
   } else {
     for (const more of document.querySelectorAll(".more.staging")) { more.classList.remove("staging") }
     for (const {el} of cards_below()) { el.style.display = "" }
@@ -98,7 +81,7 @@ function presenting(on) {
   }
 }
 hear("address", () => {
-  if (presented()) { setTimeout(() => { if (presented() && lesson_place()) { stage_lesson() } }, 400) }
+  if (presented()) { setTimeout(() => { if (presented() && lesson_panel.dataset.place) { stage() } }, 400) }
 })
 const qr = document.getElementById("qr")
 const HERE_ONLY = /^(localhost|127\.|\[::1\])/
@@ -113,10 +96,7 @@ addEventListener("keydown", (event) => {
   const typing = target.matches?.("input:not([type=range]), textarea, select, [contenteditable]")
   if (typing || event.ctrlKey || event.metaKey || event.altKey) { return }
   if (event.key === "p") { presenting(!presented()) }
-  if (!presented()) { return }
-  if (event.key === "Escape") { presenting(false) }
-  if (event.key === "PageDown" || event.key === "n") { stage(at + 1); event.preventDefault() }
-  if (event.key === "PageUp" || event.key === "b") { stage(at - 1); event.preventDefault() }
+  if (event.key === "Escape" && presented()) { presenting(false) }
 })
 
 // The link of what is shown, and all of its settings as they were at first.
