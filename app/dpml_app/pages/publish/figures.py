@@ -177,7 +177,7 @@ class ModelsCard(AccuracyCard):
 class TablesCard(Card[PublishValues, PublishFacts]):
     """Shares of values in both tables."""
 
-    draw, says = marginals_figure, True
+    draw = marginals_figure
     name, title, caption = "tables", "Non-private and synthetic table", text.CAPTIONS["tables"]
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
