@@ -156,7 +156,7 @@ def test_a_download_that_fails_is_said_and_writes_nothing(home, monkeypatch, dam
     assert str(home) in offer.text.object
     assert list(home.iterdir()) == []
     assert settings.dataset == "census"
-    assert offer.button.label == "Try again"
+    assert (offer.button.label, offer.column.objects) == ("Try again", [offer.text, offer.button])
 
 
 @pytest.mark.parametrize("here", [True, False])

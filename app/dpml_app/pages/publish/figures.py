@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import AllLabels
 
 from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
@@ -93,18 +94,20 @@ def marginals_view(tables: Mapping[str, Table]) -> hv.Overlay:
         outline = hv.Rectangles(tables[name], [*ENDS, "true"], group=name)
         layers += [
             bars.opts(line_color=None, tools=["hover"], **look),
-            outline.opts(fill_alpha=0, line_color=EXACT, line_width=1.5),
+            outline.opts(fill_alpha=0, line_color=EXACT, line_width=1),
         ]
     columns = Axis("", ticks=tuple(place + 0.5 for place in range(compute.COLUMNS)))
     ends = {"xlim": (0, compute.COLUMNS), "ylim": (0, 1)}
-    return framed(layers, columns, Axis("share of records", share=True), xrotation=35, **ends)
+    return framed(layers, columns, Axis("share of records", share=True), xrotation=60, **ends)
 
 
 def marginals_figure() -> ViewFigure:
     """Return the figure of both tables, column by column."""
     tips = [("", "@column: @group"), ("non-private", "@true{0.0%}"), ("synthetic", "@synthetic{0.0%}")]
     columns = (*ENDS, "synthetic", "true", "column", "group")
-    return ViewFigure("publish-tables", marginals_view, dict.fromkeys(LOOKS, columns), tips)
+    chart = ViewFigure("publish-tables", marginals_view, dict.fromkeys(LOOKS, columns), tips)
+    chart.plot.xaxis[0].major_label_policy = AllLabels()
+    return chart
 
 
 def marginals_tables(drawn: Mapping[str, Any]) -> dict[str, Table]:
@@ -174,7 +177,7 @@ class ModelsCard(AccuracyCard):
 class TablesCard(Card[PublishValues, PublishFacts]):
     """Shares of values in both tables."""
 
-    draw, says = marginals_figure, True
+    draw = marginals_figure
     name, title, caption = "tables", "Non-private and synthetic table", text.CAPTIONS["tables"]
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:

@@ -69,4 +69,6 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         """Do nothing: no setting depends on the data set."""
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
-        return text.headline(values, *(here(results[self.main_card], name) for name in ("table", "true")))
+        said = text.headline(values, *(here(results[self.main_card], name) for name in ("table", "true")))
+        drawn = here(results.get("tables", {}), "drawn")
+        return said if drawn is None else f"{said}<p>{text.kept(drawn)}</p>"
