@@ -35,6 +35,9 @@ WAITING = Limit("DPML_WAITING", 200.0, 1e6, "how many computations of a session 
 IDLE_MINUTES = Limit("DPML_IDLE_MINUTES", math.inf, 10_000.0, "the minutes after which an idle session ends")
 CLASSES = Limit("DPML_CLASSES", 0.0, 1000.0, "how many classes may be open (0 by default)")
 CLASS_VISITORS = Limit("DPML_CLASS_VISITORS", 100.0, 1000.0, "how many visitors a class may have")
+CLASS_CLIENT_VISITORS = Limit(
+    "DPML_CLASS_CLIENT_VISITORS", 50.0, 1000.0, "how many visitors of a class one client may be"
+)
 LIMITS = (UPLOAD_MB, SESSION_MB, TABLES_MB, CLIENT_MB, WAITING, IDLE_MINUTES, CLASSES, CLASS_VISITORS)
 
 

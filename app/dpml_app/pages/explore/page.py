@@ -261,7 +261,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         arguments = {"controls": browser, **{name: getattr(cost, name) for name in names}}
         moved = run_script(COST_SCRIPT, arguments, browser, cost.draws, cost.hand)
         cost.plot.js_on_change("inner_width", moved)
-        dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
+        dragged = ColumnDataSource({"epsilon": [self.settings.epsilon], "serial": [0]}, name="cost-dragged")
         dragged.on_change("data", self._dragged)
         arguments = {"controls": browser, "dragged": dragged, "marker": cost.marker, "steps": list(EPSILONS)}
         cost.marker.js_on_change("location", CustomJS(args=arguments, code=DRAG_SCRIPT))

@@ -65,6 +65,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     readout_name = "train-{}-readout"
     controls_kind = TrainControls
     main_card = "methods"
+    details = ("threshold",)
 
     def __init__(self, settings: TrainSettings, pool: Pool):
         super().__init__(settings, pool)
