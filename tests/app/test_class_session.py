@@ -281,3 +281,15 @@ def test_a_class_link_leads_to_the_teacher_s_step_and_after_the_end_to_the_lesso
         position, _, [fault] = position_of({"lesson": LESSON, "class": given})
         assert dict(position.query) == {"lesson": LESSON, "step": "1"}
         assert fault == f"class = {given} is not open: it has ended, or there was none."
+
+
+def test_one_client_has_so_many_seats_and_others_have_theirs(arrive, monkeypatch):
+    monkeypatch.setenv("DPML_CLASS_CLIENT_VISITORS", "1")
+    teacher, one, same, other = (arrive() for _ in range(4))
+    teacher.send("open", lesson=LESSON, step=1)
+    code = teacher.state["code"]
+    other.session.client = "192.0.2.7"
+    for each in (one, same, other):
+        each.send("join", code=code)
+    assert [each.state["role"] for each in (one, same, other)] == ["visitor", "", "visitor"]
+    assert same.state["said"] == "DPML_CLASS_CLIENT_VISITORS allows 1 visitors from one address."

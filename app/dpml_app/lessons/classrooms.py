@@ -20,8 +20,8 @@ from panel.io.state import set_curdoc
 
 from dpml_app.core.page import one_message
 from dpml_app.lessons.read import Step, lessons
-from dpml_app.serving.clients import route_of_session
-from dpml_app.serving.limits import CLASS_VISITORS, CLASSES, ServerFull, most
+from dpml_app.serving.clients import client_of_session, route_of_session
+from dpml_app.serving.limits import CLASS_CLIENT_VISITORS, CLASS_VISITORS, CLASSES, ServerFull, most
 
 # seconds that a teacher's browser may take to come back; a server forgets a session after some 20
 GRACE = 120.0
@@ -83,11 +83,17 @@ class Classroom:
         self.teacher = session
 
     def join(self, session: "ClassSession", seat: str) -> None:
-        """Give a seat, the one from before where it is known; raise `ServerFull` where all are taken."""
+        """Give a seat, the one from before where it is known.
+
+        Raises `ServerFull` where all are taken, or as many as one client may have.
+        """
         taken, allowed = set(self.seats.values()), int(most(CLASS_VISITORS))
+        of_client = {each for one, each in self.seats.items() if one.client == session.client}
         if seat not in taken:
             if len(taken) >= allowed:
                 raise ServerFull(f"The class is full: {CLASS_VISITORS.name} allows {allowed} visitors.")
+            if len(of_client) >= (allowed := int(most(CLASS_CLIENT_VISITORS))):
+                raise ServerFull(f"{CLASS_CLIENT_VISITORS.name} allows {allowed} visitors from one address.")
             # who comes back has guessed, and guesses only once
             if not any(seat in guesses.seats for guesses in self.guesses.values()):
                 seat = secrets.token_urlsafe(9)
@@ -177,7 +183,8 @@ class ClassSession:
 
     def __init__(self, doc: Document | None):
         self._doc = doc
-        self._route = route_of_session(getattr(doc, "session_context", None))
+        context = getattr(doc, "session_context", None)
+        self.client, self._route = client_of_session(context), route_of_session(context)
         self.request = ColumnDataSource({name: [value] for name, value in NOTHING.items()}, name="class_request")
         self.state = ColumnDataSource({"payload": ["{}"]}, name="class_state")
         self._room: Classroom | None = None
