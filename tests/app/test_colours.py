@@ -88,7 +88,7 @@ def test_every_word_on_the_cost_of_epsilon_follows_the_ground():
     plot = CostFigure().plot
     words = [r.glyph for r in plot.renderers if isinstance(r.glyph, Text)]
     told = inks_of(plot, "background_fill_color")
-    assert len(words) == len(told) == 2
+    assert len(words) == len(told) == 1
     for glyph, arguments in zip(words, told, strict=True):
         mapped = getattr(glyph.text_color, "transform", None)
         assert arguments["target"] is (mapped or glyph)

@@ -63,7 +63,6 @@ def colors(glyph):
 def test_a_method_looks_on_each_plot_as_the_table_says(name):
     plot = PLOTS[name]()
     by_label = {style.label: style for style in all_styles()}
-    by_label |= {explore.SCORE_WORDS[kind]: style for kind, style in explore.SCORE_STYLES.items()}
     (legend,) = plot.legend
     found = 0
     for item in legend.items:
