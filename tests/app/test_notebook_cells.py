@@ -85,7 +85,7 @@ def said(live, name):
 def test_every_card_has_a_name():
     names = dpml_app.cards_of()
     assert len(names) == len(set(names)) == sum(len(getattr(page, "kinds", ())) for page in PAGES.values())
-    assert {"explore.roc", "evaluate.roc", "train.best"} < set(names)
+    assert {"explore.roc", "evaluate.roc", "train.lambda"} < set(names)
 
 
 @pytest.mark.parametrize("name", ["card", "cards_of", "explore"])

@@ -234,7 +234,7 @@ def test_the_end_of_one_session_leaves_the_results_of_the_others(two_sessions):
     def studies(name):
         return [
             explore._study(name, "naive-bayes", "count", "add-remove"),
-            training.nb_study(name, "global", "add-remove"),
+            training._study(name, "global", "add-remove"),
         ]
 
     before = {name: studies(name) for name in (*names, "toy")}
