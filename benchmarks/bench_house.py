@@ -39,7 +39,7 @@ from bokeh.util.token import generate_jwt_token, generate_session_id
 from playwright.sync_api import sync_playwright
 from tornado.websocket import websocket_connect
 
-NAMES = ("explore", "audit", "noise", "select", "train", "evaluate")
+NAMES = ("explore", "audit", "noise", "select", "train", "evaluate", "publish")
 CLIENTS = 25
 TICKS = os.sysconf("SC_CLK_TCK")
 BARE = """

@@ -19,4 +19,4 @@ def check_becomes(page, read, wanted):
     deadline = time.monotonic() + PATIENCE
     while (found := read()) != wanted and time.monotonic() < deadline:
         page.wait_for_timeout(50)
-    assert found == wanted
+    assert found == wanted, found

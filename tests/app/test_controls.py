@@ -1,6 +1,7 @@
 """Each control changes what it should on its page, and nothing else: the data of plots, read without a browser."""
 
 import pytest
+from dpml_app.shell import Shell
 
 NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 BY_HAND = {"by-hand", "point", "roc", "roc-exact"}
@@ -179,3 +180,15 @@ def test_each_control_changes_what_it_should_and_nothing_else(request, short_cur
         assert moved == {name}, (name, value)
         before, link = after, now
     assert alone.faults == alone.alerts == []
+
+
+def test_a_reminder_leaves_the_browser_its_own_settings():
+    shell = Shell()
+    shell.link({"dataset": "toy"})
+    controls = shell.shown.controls
+    [told] = controls._told
+    before = {name: list(column) for name, column in told.data.items()}
+    controls.settings.epsilon = 1.0  # the browser hears of it by its slider, which may be further by now
+    controls.remind()
+    assert told.data["epsilon"] == before["epsilon"] == [0.1]
+    assert told.data["serial"] == [before["serial"][0] + 1]

@@ -139,8 +139,8 @@ OPEN_EVERY = """() => {
 }"""
 
 
-# a quick state of pages whose cards have formulas, and a control of a whole number: one is of a card, and no setting
-OPENED = {"select": ("&dataset=toy&draws=10&n_features=5", "Seed"), "noise": ("", "Point")}
+# a quick state of pages whose cards have formulas, and a control of a whole number
+OPENED = {"select": ("&dataset=toy&draws=10&n_features=5", "Seed"), "noise": ("", "Seed of the noise")}
 
 
 @pytest.mark.parametrize("name", others_in_full(OPENED, "noise"))

@@ -113,6 +113,7 @@ class Controls:
         self.settings, self.report = settings, report
         self.widgets: dict[str, Any] = {}
         self._told: list[ColumnDataSource] = []
+        self._in_notebook = in_notebook()
         self.dataset_note = note("")
         self.redraw = make_widget(pmui.Button, label="Resample", icon=DIE, variant="contained", **WIDE)
         self.redraw.on_click(self._redraw)
@@ -213,7 +214,7 @@ class Controls:
         columns = {name: [getattr(self.settings, name)] for name in names}
         source = ColumnDataSource({**columns, "serial": [0]}, name=source_name)
         self._told.append(source)
-        if in_notebook():  # whose slider of ε says nothing to the browser
+        if self._in_notebook:  # whose slider of ε says nothing to the browser
             self.settings.param.watch(lambda *_events: self.remind(), names)
             return source
         for name in names:
@@ -232,7 +233,14 @@ class Controls:
         return lowered
 
     def remind(self) -> None:
-        """Have the browser's script run again: what it draws may have come since."""
+        """Have the browser's script run again: what it draws may have come since.
+
+        The settings stay those of the browser: a slider may have been moved that the server has not heard of.
+        """
         for source in self._told:
-            columns = {name: [getattr(self.settings, name)] for name in source.data if name != "serial"}
-            source.data = {**columns, "serial": [source.data["serial"][0] + 1]}
+            serial = source.data["serial"][0] + 1
+            if self._in_notebook:
+                columns = {name: [getattr(self.settings, name)] for name in source.data if name != "serial"}
+                source.data = {**columns, "serial": [serial]}
+            else:
+                source.patch({"serial": [(0, serial)]})

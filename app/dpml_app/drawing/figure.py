@@ -54,7 +54,8 @@ def run_script(code: str, arguments: dict[str, Any], *triggers: ColumnDataSource
     """Have the browser run its own code whenever one of these sources has changed; return the code."""
     callback = CustomJS(args=arguments, code=code)
     for source in triggers:
-        source.js_on_change("data", callback)
+        for change in ("data", "patching"):
+            source.js_on_change(change, callback)
     return callback
 
 
