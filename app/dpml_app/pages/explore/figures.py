@@ -36,7 +36,6 @@ from dpml_app.drawing.styles import (
     GREEN,
     OVERLAY,
     REFERENCE,
-    STALE,
     Style,
 )
 from dpml_app.settings import EPSILONS
@@ -48,8 +47,8 @@ FloatArray = NDArray[np.float64]
 CUSTOM = Style("custom model", GREEN, "diamond")
 # of the gap, the part that a simpler method leaves: a lighter tone than the part of the noise
 SIMPLER_ALPHA = 0.45
-# of the band of a curve of other settings
-STALE_BAND = 0.04
+# of a curve of other settings, and of its band
+STALE, STALE_BAND = 0.3, 0.04
 # room for the labels of the axis; the slider is as wide as the frame
 LEFT, RIGHT = 76, 18
 CURVE = ("epsilon", "mean", "low", "high")
