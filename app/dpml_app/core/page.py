@@ -366,14 +366,11 @@ class CardPage(BasePage, Generic[V, F]):
             one.lay_out(self._facts)
         readout = self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in one.controls]
+        rows = [line(*own)] if own else []
         if one.name == self.main_card:
             control = self.controls.widgets[self.controls.in_top]
-            rows = [line(*own)] if own else []
             return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
-        # a lesson finds them by their class
-        above = line(*own, css_classes=["card-controls"], **WHOLE)
-        own_row, aside = above if own else None, one.name in self.details
-        return card(one.title, readout, one.content(), one.caption, own_row, aside=aside)
+        return card(one.title, readout, one.content(), one.caption, *rows, aside=one.name in self.details)
 
     def sentences(self) -> list[Any]:
         """Return the sentences under the plot, above the line of the card."""
