@@ -198,7 +198,6 @@ class Pool:
     `workers`: default: all processors but the one that serves, at most two.
     `each`: the most parts of one session at work at a time.
     `processes`: whether workers are processes; else daemon threads, for which the server does not wait at its end.
-    `warm`: whether a worker process has started, which takes seconds.
     """
 
     def __init__(self, workers: int | None = None, *, each: int = 99, processes: bool = True):
@@ -210,7 +209,7 @@ class Pool:
         self._waiting: OrderedDict[Hashable, deque[_Request]] = OrderedDict()
         self._working: Counter[Hashable] = Counter()
         self._changed = threading.Condition()
-        self.warm = self._over = False
+        self._over = False
 
     def start(self) -> None:
         """Start the workers without waiting for them."""
@@ -301,7 +300,6 @@ class Pool:
         if self.processes:
             with suppress(WorkerEnded):
                 self._in_process(worker, Task(os.getpid, ()))
-                self.warm = True
         else:
             threadpool_limits(1)  # two threads that spin are slower than one where a browser needs processors
         while (taken := self._next()) is not None:

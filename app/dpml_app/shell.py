@@ -328,7 +328,7 @@ def build_app() -> Frame:
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.places = shell.places
     template.add_variable("css", STYLES)
-    pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more) for n, page in PAGES.items()}
+    pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more()) for n, page in PAGES.items()}
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -104,23 +104,6 @@ class Released:
     def spent(self) -> float:
         """ε of all charges."""
         return math.fsum(self.ledger["epsilon"])
-
-    def after(self, charges: list[dict[str, Any]]) -> Released:
-        """Return the same values with earlier charges for the same records, such as those of private bounds.
-
-        Parameters
-        ----------
-        charges : list of dict
-            The earlier charges, with the columns of the ledger.
-
-        Returns
-        -------
-        Released
-            A copy whose ledger and ε include the charges.
-        """
-        rows = [*charges, *self.ledger.to_dict(orient="records")]
-        epsilon = math.fsum([self.epsilon, *(row["epsilon"] for row in charges)])
-        return replace(self, ledger=pd.DataFrame(rows, columns=list(COLUMNS)), epsilon=epsilon)
 
     def statement(self, *, date: datetime.date | None = None, stated_by: str | None = None) -> str:
         """Return the privacy report: one page of HTML for a reader without mathematics.

@@ -159,7 +159,7 @@ def test_ladder_is_increasing_and_ends_where_it_can(n_total):
 # ---- words and figures ----------------------------------------------------------------------------------------------
 
 
-PEOPLE = SimpleNamespace(classes=("<=50K", ">50K"), groups=("sex=female", "25<=age<35"), records=(6, 4), members=(5, 7))
+PEOPLE = SimpleNamespace(classes=("<=50K", ">50K"), groups=("sex=female", "25<=age<35"))
 NOBODY = SimpleNamespace(classes=(), groups=())
 
 

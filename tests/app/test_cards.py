@@ -16,7 +16,7 @@ from dpml_app import page_list
 from dpml_app.core.card import INSET, Card, figure_pane, under
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.core.page import CardPage, adding_models, one_message
-from dpml_app.drawing.figure import over_epsilon
+from dpml_app.drawing.figure import new_figure
 from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.pages.explore.page import ExplorePage
@@ -98,11 +98,9 @@ def test_each_card_keeps_to_the_contract(page):
 def test_all_but_the_picture_is_made_when_it_is_asked_for(kind):
     page = kind(Settings(), Pool(1))
     assert set(page.cards) == {page.main_card}
-    asked = page._asked()
-    assert asked == {page.main_card}
     name = next(name for name, place in page.card_slots.items() if not place.objects)
     page.card_slots[name].mount()
-    assert page._asked() == {page.main_card, name}
+    assert set(page.cards) == {page.main_card, name}
     assert "page" in page._changed
 
 
@@ -177,7 +175,7 @@ def test_a_slider_of_what_is_on_the_axis_stands_under_it():
     page = TrainPage(Settings(), Pool(1))
     control = page.controls.widgets["epsilon"]
     # the axis goes on by a factor of 1.15 on both sides of ε = 0.01 to 10
-    plot = over_epsilon("some", 0.01 / 1.15, 10 * 1.15, min_border_left=84)
+    plot = new_figure("some", x_axis_type="log", x_range=(0.01 / 1.15, 10 * 1.15), min_border_left=84)
     share = np.log(1.15) / np.log(1000 * 1.15**2)
     before = plot.min_border_left - INSET - share * (plot.min_border_left + plot.min_border_right + 8)
     assert f"calc({before:.1f}px + {100 * share:.2f}%)" in under(plot, control).values()

@@ -101,7 +101,7 @@ def check_scripts(alone, page_id, query, only):
             continue
         ran += 1
         assert len(script.text.splitlines()) <= MOST_LINES, name
-        plotted, made = tables_of_plots(card.drawn(page.values())), run(script)
+        plotted, made = tables_of_plots(card.plots), run(script)
         missing = [table for table in plotted if table not in made]
         wrong = {table: different(rows, made[table]) for table, rows in plotted.items() if table in made}
         if missing or any(wrong.values()) or not made:
@@ -238,7 +238,7 @@ def test_the_script_of_a_table_of_one_s_own_reads_its_file_as_it_was_stated(alon
     assert 'name="table.csv", delimiter="|", decimal=",", columns={"plan": "text"})' in script.text
     monkeypatch.chdir(tmp_path)
     found = run(script)
-    for source, rows in tables_of_plots(alone.page.cards["roc"].drawn(alone.page.values())).items():
+    for source, rows in tables_of_plots(alone.page.cards["roc"].plots).items():
         assert different(rows, found[source]) == ""
     forget(table.name)
 
@@ -253,5 +253,5 @@ def test_the_script_of_a_table_of_one_s_own_gives_its_numbers_from_the_files(
     (tmp_path / "schema.yaml").write_text(uploaded_tables.SCHEMA.to_yaml(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     found = run(script_of(alone.page, "roc"))
-    for source, rows in tables_of_plots(alone.page.cards["roc"].drawn(alone.page.values())).items():
+    for source, rows in tables_of_plots(alone.page.cards["roc"].plots).items():
         assert different(rows, found[source]) == ""

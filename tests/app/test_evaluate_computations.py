@@ -144,8 +144,10 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
     assert len({task for asked in work.values() for place, task in asked.items() if place[1] == IMMEDIATE}) == 1
     order = page._missing(values, {name: {p: c for p, c in w.items() if p[1] != IMMEDIATE} for name, w in work.items()})
     assert len(set(order)) == len(order)
-    slow = [task.arguments[0] in own.SLOW for task in order]
+    # the chosen ε first
+    slow = [task.arguments[0] in own.SLOW for task in order[len(methods) :]]
     assert slow == sorted(slow)
+    assert {task.arguments for task in order[: len(methods)]} == {values.curve_key(m, epsilon) for m in methods}
 
 
 def test_words_hold_the_numbers():

@@ -25,9 +25,8 @@ def names_of_cards():
     """Return how the line of each card of each page is called."""
     found = []
     for page in PAGES.values():
-        found += [page.readout_name.format(kind.name) for kind in getattr(page, "kinds", ())]
-    found.append("mydata-advice-readout")
-    return [name.removesuffix("-readout") for name in found]
+        found += [f"{page.page_id}-{kind.name}" for kind in page.kinds]
+    return [*found, "mydata-advice"]
 
 
 def test_every_card_has_a_formula_its_source_and_what_is_uncertain():

@@ -241,7 +241,7 @@ def test_stop_drops_waiting_tasks(held):
 
 
 ENDLESS = """
-import threading, time
+import os, threading, time
 import worker_calls
 from dpml_app import jobs
 if __name__ == "__main__":
@@ -250,10 +250,9 @@ if __name__ == "__main__":
     threads.call(lambda: (begun.set(), time.sleep(3600)))
     waiting = threads.call(print, "it was not dropped")
     processes = jobs.Pool(1)
+    processes.submit(jobs.Task(os.getpid, ())).result()
     processes.submit(jobs.Task(time.sleep, (3600,)))
     begun.wait()
-    while not processes.warm:
-        time.sleep(0.01)
     print("the end")
 """
 
@@ -279,9 +278,7 @@ def cold(make_pool, monkeypatch):
 def test_worker_processes_compute_and_end(make_pool):
     pool = make_pool()
     arguments = ("toy", "add-remove", 1.0, "naive-bayes", "count", (5, 0.5, 65), 10, 0)
-    assert not pool.warm
     value = pool.submit(Task(custom_accuracy, arguments)).result(LONG)
-    assert pool.warm
     assert value == pytest.approx(custom_accuracy(*arguments), abs=0)
     assert not value.flags.writeable
     pid = pool.submit(Task(os.getpid, ())).result(LONG)

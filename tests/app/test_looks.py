@@ -26,7 +26,7 @@ from dpml_app.pages.select import page as select_page
 from dpml_app.pages.select.compute import SELECTOR_STYLES
 from dpml_app.pages.train.compute import METHODS
 from dpml_app.pages.train.figures import AccuracyCard, LambdaCard
-from dpml_app.views.curve import curve_figure
+from dpml_app.views.curve import CurveFigure
 from dpml_app.views.frame import AXES
 
 
@@ -131,7 +131,7 @@ def test_every_band_is_behind_all_lines():
 @pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
 def test_pages_and_views_draw_a_method_alike(key):
     style = style_of(key)
-    p = curve_figure("some", AXES["epsilon"], AXES["accuracy"], {key: style}, {}, marks=True).plot
+    p = CurveFigure("some", AXES["epsilon"], AXES["accuracy"], {key: style}, {}, marks=True, look={}).plot
     table = SWEPT.assign(method=key)
     view = hv.render(views.curve(table, by="method"))
     for kinds, wanted in (((Line,), style.line), ((VArea, Patch), style.band), ((Scatter,), style.dot)):

@@ -118,17 +118,14 @@ def test_a_release_of_other_columns_is_healthy(tmp_path, secure, relation, class
     assert verify(made(tmp_path / "out", secure=secure, schema=schema, table=(X, y), relation=relation)) == ()
 
 
-def test_a_release_after_a_selection_and_paid_bounds_is_healthy(tmp_path):
+def test_a_release_after_a_selection_is_healthy(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame((rng.random((500, 5)) < 0.5).astype(int), columns=[f"x{i}" for i in range(5)])
     schema = Schema.binary(5, n_lower=100)
     shares = {"selection": 0.3, "training": 0.7}
     released = Plan(schema, 2.0, shares=shares, n_features=1).run(X.set_axis(schema.feature_names, axis=1), X["x3"])
-    charge = {"part": "facts", "released": "bounds of x0", "epsilon": 0.1, "relation": "add-remove"}
-    charge |= {"noise": "integer Laplace noise", "source": "derived here"}
-    after = released.after([charge])
-    assert after.epsilon == pytest.approx(after.ledger["epsilon"].sum()) == pytest.approx(2.1)
-    assert verify(after.save(tmp_path / "out", stated_by="ε & <co>")) == ()
+    assert released.epsilon == pytest.approx(released.ledger["epsilon"].sum()) == pytest.approx(2.0)
+    assert verify(released.save(tmp_path / "out", stated_by="ε & <co>")) == ()
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path, capsys):

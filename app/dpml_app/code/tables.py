@@ -27,7 +27,7 @@ def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[ResultKey,
     )
     wanted: Any = dict.fromkeys(results)
     card.show(results, wanted)
-    return tables_of_plots(card.drawn(values)) | card.browser_tables(values)
+    return tables_of_plots(card.plots) | card.browser_tables(values)
 
 
 def tables_of_plots(plots: Iterable[Plot]) -> dict[str, pd.DataFrame]:

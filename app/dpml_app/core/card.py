@@ -148,8 +148,6 @@ class Card(Generic[V, F]):
     controls: ClassVar[tuple[str, ...]] = ()
     # whether it is as wide as the page
     wide: ClassVar[bool] = False
-    # whether its line is read on the page also where the card is open from the start
-    says: ClassVar[bool] = False
     # settings after whose change the card is prepared again; empty: any
     depends: ClassVar[frozenset[str]] = frozenset()
     # why the code behind its plot is not offered; empty: it is
@@ -172,10 +170,6 @@ class Card(Generic[V, F]):
         """Return the content of the card: plots or other components."""
         return list(self.plots)
 
-    def drawn(self, values: V) -> Sequence[Plot]:
-        """Return the plots that are seen at this setting."""
-        return self.plots
-
     def refusal(self, values: V, facts: F) -> str:
         """Return in a sentence why the card says nothing about this data set or choice; empty if it does."""
         return ""
@@ -183,10 +177,6 @@ class Card(Generic[V, F]):
     def work(self, values: V, facts: F) -> dict[ResultKey, Task]:
         """Return the tasks that the card needs at this setting, each under its place."""
         return {}
-
-    def waits(self, result_key: ResultKey) -> bool:
-        """Return whether the task at a place is computed after what every other card needs."""
-        return False
 
     def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
         """Return whether the card waits and is greyed; a card that greys a part of its plot does it here."""

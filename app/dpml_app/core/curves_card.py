@@ -9,9 +9,9 @@ from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V, figure_pa
 from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Task
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.views.curve import add_series, curve_figure, curve_table
+from dpml_app.views.curve import CurveFigure, curve_table
 from dpml_app.views.frame import AXES, Axis
-from dpml_app.views.rendered import Table, ViewFigure
+from dpml_app.views.rendered import Table
 
 # a level reaches beyond both ends of every axis
 FAR = (1e-9, 1e9)
@@ -36,7 +36,7 @@ class CurvesCard(Card[V, F]):
     column: ClassVar[str] = ""
     # whether results at the chosen setting are points of the curves, too
     with_chosen: ClassVar[bool] = False
-    # further options of `curve_figure`
+    # further options of its `CurveFigure`
     look: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self) -> None:
@@ -44,15 +44,11 @@ class CurvesCard(Card[V, F]):
         self._seen: Any = None
         self._tables: dict[str, tuple[Any, Table, Any]] = {}
         self._styles, self._levels = dict(self.styles), dict(self.levels)
-        names: Any = {"look": {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}, "marker": {}, **self._columns()}
-        self.figure: ViewFigure = curve_figure(
-            self.plot_name, self.x, self.y, self.styles, self.levels, **names | dict(self.look)
-        )
+        options: Any = {"column": self.x_column, "middle": self.middle, "marker": {}, **self.look}
+        options["look"] = {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}
+        self.figure = CurveFigure(self.plot_name, self.x, self.y, self.styles, self.levels, **options)
         self.figures, self.plots = [self.figure], [self.figure.plot]
         self.pane = figure_pane(self.figure.plot)
-
-    def _columns(self) -> dict[str, str]:
-        return {"column": self.x_column, "middle": self.middle}
 
     def content(self) -> list[Any]:
         return [self.pane]
@@ -97,10 +93,6 @@ class CurvesCard(Card[V, F]):
                 found.setdefault(name, {})[x] = result
         return found
 
-    def more(self, values: V, facts: F, results: Results) -> Mapping[str, Table]:
-        """Return further tables."""
-        return {}
-
     # ---- what it shows -----------------------------------------------------------------------------------------------
 
     def prepare(self, values: V, facts: F, now: Results) -> None:
@@ -109,7 +101,7 @@ class CurvesCard(Card[V, F]):
         if (styles, levels) != (self._styles, self._levels):
             new = {name: style for name, style in styles.items() if name not in self.figure.sources}
             if new:
-                add_series(self.figure, new, marks=self.look.get("marks", False), **self._columns())
+                self.figure.add_series(new)
             self._styles, self._levels, self._seen = styles, levels, None
             self.figure.name_series({name: style.label for name, style in {**levels, **styles}.items()})
         self.figure.mark(self.at(values))
@@ -126,7 +118,7 @@ class CurvesCard(Card[V, F]):
             self._seen = seen
             levels = self.level_values(self._values, self._facts, results)
             lines = {name: {"x": FAR, "y": (value, value)} for name, value in levels.items()}
-            self.figure.show({**series, **lines, **self.more(self._values, self._facts, results)})
+            self.figure.show({**series, **lines})
             if self.ylim is None:
                 ends = [end for table in series.values() for column in ("low", "high") for end in table[column]]
                 self.figure.fit([*ends, *levels.values()])

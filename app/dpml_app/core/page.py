@@ -126,6 +126,8 @@ class BasePage:
     # its cards, and the one whose picture answers the question
     kinds: ClassVar[tuple[type[Card[Any, Any]], ...]] = ()
     main_card: ClassVar[str] = ""
+    # the cards that are open below it, each made when its place comes near the view; all others stand behind "More"
+    details: ClassVar[tuple[str, ...]] = ()
     # its settings, and their values at one moment
     settings_kind: ClassVar[type[Shared]] = Shared
     values_kind: ClassVar[type[PageValues]] = PageValues
@@ -139,8 +141,6 @@ class BasePage:
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     # why it cannot show another one
     unsupported_reason: ClassVar[str] = "has more than two classes, and this page needs two"
-    # whether there are cards that are made when they are asked for
-    has_more: ClassVar[bool] = True
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     # what stands behind "Advanced", where it is laid when it is opened
@@ -169,6 +169,11 @@ class BasePage:
     def can_pin(cls) -> bool:
         """Return whether the page's picture gives an answer that can be kept and compared."""
         return any(kind.name == cls.main_card and kind.to_pin is not Card.to_pin for kind in cls.kinds)
+
+    @classmethod
+    def has_more(cls) -> bool:
+        """Return whether there are cards that are made when they are asked for."""
+        return any(kind.name not in (cls.main_card, *cls.details) for kind in cls.kinds)
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -259,10 +264,6 @@ class CardPage(BasePage, Generic[V, F]):
     kept in the pool's cache and are read from there.
     """
 
-    # how a card's line is called
-    readout_name: ClassVar[str]
-    # the cards that are open below it, each made when its place comes near the view; all others stand behind "More"
-    details: ClassVar[tuple[str, ...]] = ()
     advanced: Slot
     # names of the sources that tell tests and the browser how often the page has answered, and how far its work is
     sources: ClassVar[tuple[str, str]]
@@ -348,7 +349,7 @@ class CardPage(BasePage, Generic[V, F]):
             slot = Slot(f"{self.page_id}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
             slot.on_mount = self._on_mount
             self.card_slots[kind.name] = slot
-            name = self.readout_name.format(kind.name)
+            name = f"{self.page_id}-{kind.name}-readout"
             self.readouts[kind.name] = HTML(text="", name=name, sizing_mode="stretch_width")
             if kind.name == self.main_card:
                 self.regions["top"].append(slot)
@@ -365,14 +366,11 @@ class CardPage(BasePage, Generic[V, F]):
             one.lay_out(self._facts)
         readout = self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in one.controls]
+        rows = [line(*own)] if own else []
         if one.name == self.main_card:
             control = self.controls.widgets[self.controls.in_top]
-            rows = [line(*own)] if own else []
             return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
-        # a lesson finds them by their class
-        above = line(*own, css_classes=["card-controls"], **WHOLE)
-        aside = one.name in self.details and not one.says
-        return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
+        return card(one.title, readout, one.content(), one.caption, *rows, aside=one.name in self.details)
 
     def sentences(self) -> list[Any]:
         """Return the sentences under the plot, above the line of the card."""
@@ -383,10 +381,6 @@ class CardPage(BasePage, Generic[V, F]):
         self._changed.add("page")
         self.state.data = {**self.state.data, "due": [True]}
         self.resume()
-
-    def _asked(self) -> set[str]:
-        """Return the names of the cards that are there."""
-        return {name for name in self.cards if self.card_slots[name].objects}
 
     # ---- what a page can say of itself ----------------------------------------------------------------------------
 
@@ -484,8 +478,8 @@ class CardPage(BasePage, Generic[V, F]):
         with self._hold():
             self.offer(changed)
         values, facts = self.values(), self._facts  # offering may have changed a setting
-        asked = self._asked()
-        refused = {n: card.refusal(values, facts) for n, card in self.cards.items() if n in asked}
+        there = {name: card for name, card in self.cards.items() if self.card_slots[name].objects}
+        refused = {name: card.refusal(values, facts) for name, card in there.items()}
         wanted = {n: self.cards[n].work(values, facts) if not refusal else {} for n, refusal in refused.items()}
         at_once, late = (
             {task for work in wanted.values() for result_key, task in work.items() if result_key[1] == when}
@@ -507,7 +501,7 @@ class CardPage(BasePage, Generic[V, F]):
             for name, refusal in refused.items():
                 card = self.cards[name]
                 for plot in card.plots:
-                    plot.visible = not refusal and plot in card.drawn(values)
+                    plot.visible = not refusal
                 seen = [getattr(values, setting) for setting in card.depends]
                 if refusal:
                     card.clear()
@@ -603,14 +597,14 @@ class CardPage(BasePage, Generic[V, F]):
     def _missing(self, values: V, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> list[Task]:
         """Return the tasks without a result, each once.
 
-        First those of the setting that is chosen, then the curves, card by card, and those that can wait.
+        First those of the setting that is chosen, then the curves, card by card.
         """
-        ranked: list[list[Task]] = [[], [], []]
-        for name, work in wanted.items():
-            card, there = self.cards[name], self._kept(work)
+        ranked: tuple[list[Task], list[Task]] = [], []
+        for work in wanted.values():
+            there = self._kept(work)
             for result_key, task in work.items():
                 if result_key not in there:
-                    ranked[2 if card.waits(result_key) else result_key[1] != WORKER].append(task)
+                    ranked[result_key[1] != WORKER].append(task)
         return list(dict.fromkeys(task for some in ranked for task in some))
 
     def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:

@@ -106,8 +106,8 @@ def shipped_facts(name: str) -> GroupFacts | None:
     content = read(name)
     if not content:
         return None
-    lists = {key: tuple(content.get(key, ())) for key in ("classes", "records", "groups", "members")}
-    return GroupFacts(majority=content["majority"], **lists)
+    classes, groups = tuple(content["classes"]), tuple(content["groups"])
+    return GroupFacts(majority=content["majority"], classes=classes, groups=groups)
 
 
 @cache

@@ -30,18 +30,15 @@ class FirstFacts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GroupFacts(FirstFacts):
-    """Those of a picture by groups: test records of each class, the groups, and how many test records each has."""
+    """Those of a picture by groups."""
 
-    records: tuple[int, ...]
     groups: tuple[str, ...]
-    members: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DatasetFacts(FirstFacts):
     """Those of any data set."""
 
-    title: str
     n_train: int
     n_test: int
 
@@ -54,8 +51,6 @@ class BinaryFacts(DatasetFacts, GroupFacts):
     row_bound: int
     # of the features
     names: list[str]
-    # accuracy of naive Bayes without noise
-    non_private: float
     # exact scores of the features by their kind
     scores: Mapping[str, NDArray[np.float64]]
     # range of the change of a mask's score for each of the min(T, D - T) features in which two masks can differ; it is

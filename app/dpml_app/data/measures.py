@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from dpml.counts import contingency
 from dpml.datasets import Dataset, load
 from dpml.selection import mask_change_range, public_n_rows, scores_from_counts
-from dpml.studies.accuracy import majority_accuracy, non_private_nb
+from dpml.studies.accuracy import majority_accuracy
 from dpml_app import uploaded_table
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.jobs import kept
@@ -56,18 +56,14 @@ def facts(name: str) -> BinaryFacts:
         for relation in ("add-remove", "replace-one")
     }
     return BinaryFacts(
-        title=data.card.get("title", name),
         n_train=len(data.y_train),
         n_test=len(data.y_test),
         classes=data.class_names,
         n_features=schema.n_features,
         row_bound=schema.row_bound,
         names=data.feature_names,
-        records=tuple(np.bincount(data.y_test, minlength=schema.n_classes).tolist()),
         groups=tuple(data.groups),
-        members=tuple(int(data.X_test[:, [column]].sum()) for column in data.groups.values()),
         majority=majority_accuracy(data),
-        non_private=float(non_private_nb(data).accuracy(data.X_test, data.y_test)[0]),
         scores={kind: scores_from_counts(exact, kind) for kind in ("count", "mutual_information")},
         unit=unit,
     )

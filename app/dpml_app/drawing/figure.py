@@ -17,12 +17,10 @@ from bokeh.models import (
     HoverTool,
     Label,
     NoOverlap,
-    NumeralTickFormatter,
     PanTool,
     ResetTool,
     SaveTool,
     Span,
-    Tool,
     WheelZoomTool,
 )
 from bokeh.plotting import figure
@@ -37,8 +35,6 @@ RIGHT = 18
 FONT = "Roboto, Helvetica, Arial, sans-serif"
 # the theme paints the ground of a figure, also of one that is shown later, and its words follow
 INK_SCRIPT = "target.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) ? dark : light}, {sync: false})"
-# says thousands as they are written
-PLAIN_DIGITS = "tick.toLocaleString('en')"
 # of a source that says where words stand: it has no numbers
 LAYOUT = "layout"
 EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
@@ -66,24 +62,16 @@ def new_figure(name: str, **options) -> figure:
         height=HEIGHT,
         sizing_mode="stretch_width",
         output_backend="canvas",
-        tools=_tools(),
+        tools="",
         **{"outline_line_color": None, "min_border_right": RIGHT, **options},
     )
-    _style(p)
+    style_tools(p)
     return p
 
 
 def style_tools(p: figure) -> None:
     """Give a figure the tools and the axes of the page's style."""
-    p.tools = _tools()
-    _style(p)
-
-
-def _tools() -> list[Tool]:
-    return [PanTool(), BoxZoomTool(), WheelZoomTool(), ResetTool(), SaveTool()]
-
-
-def _style(p: figure) -> None:
+    p.tools = [PanTool(), BoxZoomTool(), WheelZoomTool(), ResetTool(), SaveTool()]
     # nothing is active at first, so that a finger on a phone scrolls the page
     p.toolbar.update(logo=None, autohide=True, active_drag=None, active_scroll=None)
     p.toolbar_location = "above"
@@ -159,19 +147,6 @@ def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", gr
         grid.ticker = axis.ticker
 
 
-def epsilon_axis(p: figure) -> None:
-    """Label the x axis as ε, with its private end marked."""
-    set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
-    p.xaxis.axis_label = "← more private  ε (log scale)  less private →"
-
-
-def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: Any) -> figure:
-    """Return a figure whose x axis is ε."""
-    p = new_figure(name, x_axis_type="log", x_range=(start, end), **options)
-    epsilon_axis(p)
-    return p
-
-
 def spread(draws: np.ndarray, middle: str = "mean") -> tuple[float, float, float]:
     """Return the mean or the median of draws, and the ends of what holds 90 % of them.
 
@@ -212,8 +187,3 @@ class Figure:
             several = sources.values() if isinstance(sources, dict) else sources
             for source in [sources] if isinstance(sources, ColumnDataSource) else several:
                 empty(source)
-
-
-def percent_axis(axis) -> None:
-    """Label shares as percentages."""
-    axis.formatter = NumeralTickFormatter(format="0%")

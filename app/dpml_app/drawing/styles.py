@@ -36,8 +36,6 @@ INKS = {
     EXACT: (EXACT, "#C27AFF"),
     COST: ("#C24A0C", "#F0713A"),
 }
-# of what belongs to the previous setting
-STALE = 0.3
 # how dense a band is: several over one another are told apart
 BAND_ALPHA = 0.12
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)

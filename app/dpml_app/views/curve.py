@@ -1,6 +1,6 @@
 """Curves over a setting, each with the band of its draws."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
@@ -10,11 +10,9 @@ import pandas as pd
 
 from dpml_app.drawing.figure import spread
 from dpml_app.drawing.styles import REFERENCE, Style
-from dpml_app.views.frame import Axis, axis, dimension, framed, line
+from dpml_app.views.frame import Axis, axis, framed, line
 from dpml_app.views.rendered import Table, ViewFigure
 from dpml_app.views.tables import BANDS, bands, grouped
-
-__all__ = ["add_series", "curve", "curve_figure", "curve_table", "series_layers"]
 
 # more of them hide their line
 MOST_MARKERS = 24
@@ -25,7 +23,7 @@ def curve(
     table: pd.DataFrame,
     x: str = "epsilon",
     y: str = "accuracy",
-    by: str | Sequence[str] | None = None,
+    by: str | None = None,
     *,
     band: str = "draws",
     exact: bool = False,
@@ -40,8 +38,8 @@ def curve(
         From `dpml.sweep.sweep`, with a row for each draw, or from `dpml.sweep.summarise`.
     x, y : str
         Columns; `y` only names the axis of a table that is summarised.
-    by : str or sequence of str, optional
-        The columns that tell one series from another. A method of the app has its colour and marker there.
+    by : str, optional
+        The column that tells one series from another. A method of the app has its colour and marker there.
     band : {"draws", "error"}
         Whether a band holds 90% of the draws, which is what one release may turn out to be, or the mean with
         95 % confidence (1.96 standard errors), which is how well the study knows it.
@@ -70,12 +68,12 @@ def curve(
     >>> len(curve(table, levels={"majority": 0.55}))
     4
     """
-    keys = [by] if isinstance(by, str) else list(by or ())
     at, of = axis(x, log=look.get("logx")), axis(y, log=look.get("logy"))
-    means = bands(table, [*keys, x], y, band=band, exact=exact)
-    kdim, ydim = dimension(x, at), dimension(y, of)
+    means = bands(table, [x] if by is None else [by, x], y, band=band, exact=exact)
+    # by dimensions of one name, plots side by side share an axis
+    kdim, ydim = hv.Dimension(x, label=at.label), hv.Dimension(y, label=of.label)
     layers = []
-    for style, rows in grouped(means, keys):
+    for style, rows in grouped(means, by):
         mine = rows.sort_values(x).rename(columns={"mean": y})
         drawn = bool(mine["low"].notna().any())
         layers += series_layers(mine, kdim, ydim, style, marks=len(mine) <= MOST_MARKERS, band=drawn)
@@ -85,7 +83,7 @@ def curve(
         layers.append(level.opts(color=REFERENCE, line_width=1.5, line_dash=dash))
     drawn = means["low"].notna().any()
     words = f"{of.label}, {BANDS[band]}" if drawn else of.label
-    legend = {} if keys or levels else {"show_legend": False}
+    legend = {} if by or levels else {"show_legend": False}
     return framed(_bands_first(layers), at, of, **{"ylabel": words, **legend, **look})
 
 
@@ -113,53 +111,48 @@ def _bands_first(layers: list[Any]) -> list[Any]:
 # ---- in the app ------------------------------------------------------------------------------------------------------
 
 
-def curve_figure(
-    name: str,
-    x: Axis,
-    y: Axis,
-    styles: Mapping[str, Style],
-    levels: Mapping[str, Style],
-    *,
-    column: str = "x",
-    middle: str = "mean",
-    marks: bool = False,
-    tip: str = "0.0%",
-    look: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> ViewFigure:
-    """Return a figure of curves with bands, and of level lines.
+class CurveFigure(ViewFigure):
+    """A figure of curves with bands, and of level lines.
 
     `column` and `middle` are the names of columns, `look` are options of HoloViews, and `options` are of `ViewFigure`.
     """
 
-    def view(tables: Mapping[str, Table]) -> hv.Overlay:
-        layers = [line(tables, level, ("x", "y"), style) for level, style in levels.items()]
-        return framed([*layers, *series(tables)] or [hv.Curve([])], x, y, **(look or {}))
+    def __init__(
+        self,
+        name: str,
+        x: Axis,
+        y: Axis,
+        styles: Mapping[str, Style],
+        levels: Mapping[str, Style],
+        *,
+        column: str = "x",
+        middle: str = "mean",
+        marks: bool = False,
+        tip: str = "0.0%",
+        look: Mapping[str, Any],
+        **options: Any,
+    ):
+        def view(tables: Mapping[str, Table]) -> hv.Overlay:
+            layers = [line(tables, level, ("x", "y"), style) for level, style in levels.items()]
+            return framed([*layers, *self._layers(styles, tables)] or [hv.Curve([])], x, y, **look)
 
-    series, columns = _series_view(styles, column, middle, marks)
-    tips = [("", "@label"), (column, f"@{column}"), (middle, f"@{middle}{{{tip}}}")]
-    tips.append(("90% of runs", f"@low{{{tip}}} to @high{{{tip}}}"))
-    return ViewFigure(name, view, columns | dict.fromkeys(levels, ("x", "y")), tips, **options)
+        self._columns, self._marks = (column, middle, "low", "high", "label"), marks
+        tips = [("", "@label"), (column, f"@{column}"), (middle, f"@{middle}{{{tip}}}")]
+        tips.append(("90% of runs", f"@low{{{tip}}} to @high{{{tip}}}"))
+        columns = dict.fromkeys(styles, self._columns) | dict.fromkeys(levels, ("x", "y"))
+        super().__init__(name, view, columns, tips, **options)
 
+    def add_series(self, styles: Mapping[str, Style]) -> None:
+        """Draw more curves with bands."""
+        self.add(lambda tables: hv.Overlay(self._layers(styles, tables)), dict.fromkeys(styles, self._columns))
 
-def add_series(
-    figure: ViewFigure, styles: Mapping[str, Style], *, column: str = "x", middle: str = "mean", marks: bool = False
-) -> None:
-    """Draw more curves with bands in a figure of `curve_figure`."""
-    series, columns = _series_view(styles, column, middle, marks)
-    figure.add(lambda tables: hv.Overlay(series(tables)), columns)
-
-
-def _series_view(styles: Mapping[str, Style], column: str, middle: str, marks: bool) -> tuple[Any, dict[str, Any]]:
-    """Return what gives the elements of curves, and the columns of their tables."""
-
-    def elements(tables: Mapping[str, Table]) -> list[Any]:
-        layers = []
+    def _layers(self, styles: Mapping[str, Style], tables: Mapping[str, Table]) -> list[Any]:
+        """Return the elements of curves."""
+        x, middle, *_ = self._columns
+        layers: list[Any] = []
         for series, style in styles.items():
-            layers += series_layers(tables[series], column, middle, style, marks=marks, group=series)
+            layers += series_layers(tables[series], x, middle, style, marks=self._marks, group=series)
         return _bands_first(layers)
-
-    return elements, dict.fromkeys(styles, (column, middle, "low", "high", "label"))
 
 
 def curve_table(points: Mapping[float, np.ndarray], label: str, column: str = "x", middle: str = "mean") -> Table:

@@ -12,8 +12,6 @@ from holoviews.core import Dimensioned
 from dpml_app.kit.notebook import inline_styles, load_scripts
 from dpml_app.views.frame import axis
 
-__all__ = ["extension", "interactive"]
-
 
 def extension(*, sliders: bool = True) -> None:
     """Show views in the cells of this notebook; outside a notebook it does nothing.

@@ -11,10 +11,8 @@ import holoviews as hv
 import holoviews.plotting.bokeh  # what is drawn has its options from there
 from bokeh.models import CustomJSTickFormatter, NumeralTickFormatter
 
-from dpml_app.drawing.figure import EPSILON_TICKS, PLAIN_DIGITS
+from dpml_app.drawing.figure import EPSILON_TICKS
 from dpml_app.drawing.styles import Style
-
-__all__ = ["AXES", "WIDTH", "Axis", "axis", "dimension", "framed", "line"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,6 @@ AXES = {
     "row_bound": Axis("contribution bound (ones per record)", "r"),
     "n": Axis("number of records (log scale)", "N", log=True),
     "draws": Axis("number of runs (log scale)", "draws", log=True),
-    "threshold_percentile": Axis("threshold, percentile", "percentile"),
     "fpr": Axis("false positive rate", share=True),
     "tpr": Axis("true positive rate", share=True),
 }
@@ -63,20 +60,14 @@ def axis(column: str, *, log: bool | None = None) -> Axis:
     return replace(drawn, label=f"{label} (log scale)" if log else label, log=log)
 
 
-def dimension(column: str, shown: Axis) -> Any:
-    """Return the dimension of HoloViews by which plots side by side share an axis."""
-    return hv.Dimension(column, label=shown.label)
-
-
-WIDTH, HEIGHT = 700, 360
 SIZES = {"title": "11pt", "labels": "10pt", "ticks": "9pt", "legend": "9pt"}
 # 0.01 and not a power of ten
-PLAIN = f"return tick >= 1000 ? {PLAIN_DIGITS} : String(Number(tick.toPrecision(3)))"
+PLAIN = "return tick >= 1000 ? tick.toLocaleString('en') : String(Number(tick.toPrecision(3)))"
 
 
 def framed(layers: Sequence[Any], x: Axis, y: Axis, **look: Any) -> hv.Overlay:
     """Return an overlay with its axes named; `look` are options of HoloViews that are asked for."""
-    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "title": "", "xlabel": x.label, "ylabel": y.label}
+    options: dict[str, Any] = {"width": 700, "height": 360, "title": "", "xlabel": x.label, "ylabel": y.label}
     options |= {"logx": x.log, "logy": y.log, "show_grid": True, "show_legend": True, "legend_position": "right"}
     options |= {"fontsize": SIZES, "padding": 0.03}
     for name, one in (("x", x), ("y", y)):

@@ -26,8 +26,6 @@ from dpml_app.drawing.figure import HEIGHT, RIGHT, Figure, across, empty, empty_
 from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.styles import OVERLAY
 
-__all__ = ["Table", "ViewFigure"]
-
 Table = Mapping[str, Any]
 # the elements that show tables
 View = Callable[[Mapping[str, Table]], hv.Overlay]

@@ -11,9 +11,7 @@ import numpy as np
 from dpml._validate import check_epsilon
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml_app.drawing.styles import BAND_ALPHA, COST, EXACT, PALETTE, REFERENCE
-from dpml_app.views.frame import AXES, dimension, framed
-
-__all__ = ["roc"]
+from dpml_app.views.frame import AXES, framed
 
 FAINT = 0.35
 
@@ -60,7 +58,7 @@ def roc(
     """
     if released is None and exact is None and band is None:
         raise InvalidParameter("released", released, "a pair of rates, unless exact or band is given")
-    x, y = dimension("fpr", AXES["fpr"]), dimension("tpr", AXES["tpr"])
+    x, y = (hv.Dimension(name, label=AXES[name].label) for name in ("fpr", "tpr"))
 
     def area(columns: Any, label: str, color: str) -> Any:
         return hv.Area(columns, x, [y, "high"], label=label).opts(color=color, alpha=BAND_ALPHA, line_width=0)

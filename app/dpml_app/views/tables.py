@@ -13,8 +13,6 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml_app.drawing.styles import PALETTE, Style, named_styles
 from dpml_app.views.frame import axis
 
-__all__ = ["BANDS", "bands", "grouped", "tidy"]
-
 # what a band holds, in words
 BANDS = {"draws": "mean and 90% of runs", "error": "mean with its 95% interval"}
 ERRORS = 1.96
@@ -83,7 +81,7 @@ def bands(table: Any, keys: Sequence[str], y: str, *, band: str = "draws", exact
         other = [c for c in table.columns if c not in (*within, *RESULTS, y) and table[c].nunique(dropna=False) > 1]
         hint = f" ({', '.join(map(str, other))} differ)" if other else ""
         raise InvalidData(
-            f"the table has {' and '.join(within)} several times: pass the columns that distinguish them in by={hint}"
+            f"the table has {' and '.join(within)} several times: pass the column that distinguishes them as by={hint}"
         )
     # imported with the first table: it brings scikit-learn
     means = table.copy() if summarised else import_module("dpml.sweep").summarise(table, keys, y)
@@ -101,38 +99,27 @@ def bands(table: Any, keys: Sequence[str], y: str, *, band: str = "draws", exact
     return means
 
 
-def grouped(table: pd.DataFrame, keys: Sequence[str]) -> list[tuple[Style, pd.DataFrame]]:
-    """Return the style and the rows of each series; without keys one, the mean.
+def grouped(table: pd.DataFrame, by: str | None) -> list[tuple[Style, pd.DataFrame]]:
+    """Return the style and the rows of each series, a method's as in the app; without a column one, the mean.
 
-    >>> table = pd.DataFrame({"n_features": [3, 3, None], "study": [None, None, "row-bounded-naive-bayes"]})
-    >>> [(style.label, style.color) for style, _rows in grouped(table, ["study", "n_features"])]
-    [('T = 3', '#0072B2'), ('Row-bounded', '#009E73')]
+    >>> table = pd.DataFrame({"n_features": [3, 3, 10]})
+    >>> [(style.label, style.color, len(rows)) for style, rows in grouped(table, "n_features")]
+    [('T = 3', '#0072B2', 2), ('T = 10', '#E69F00', 1)]
     """
-    if not keys:
+    if by is None:
         return [(Style("mean", PALETTE[0], "circle"), table)]
-    groups = dict(list(table.groupby(list(keys), sort=False, dropna=False)))
-    known = {group: _known(group) for group in groups}
-    taken = {style.color for style in known.values() if style is not None}
+    groups = list(table.groupby(by, sort=False, dropna=False))
+    known = [named_styles().get(value) for value, _rows in groups]
+    taken = {style.color for style in known if style is not None}
     colors, markers = cycle([*(color for color in PALETTE if color not in taken), *PALETTE]), cycle(MARKERS)
     return [
-        (known[group] or Style(_label(group, keys), next(colors), next(markers)), rows)
-        for group, rows in groups.items()
+        (style or Style(_label(value, by), next(colors), next(markers)), rows)
+        for style, (value, rows) in zip(known, groups, strict=True)
     ]
 
 
-def _known(group: tuple) -> Style | None:
-    """Return the app's style of a method; a setting beside it makes another series of it."""
-    values = [value for value in group if not pd.isna(value)]  # a setting that the method does not have
-    return named_styles().get(values[0]) if len(values) == 1 else None
-
-
-def _label(group: tuple, columns: Sequence[str]) -> str:
-    return ", ".join(_said(value, c) for c, value in zip(columns, group, strict=True) if not pd.isna(value))
-
-
-def _said(value: Any, column: str) -> str:
+def _label(value: Any, column: str) -> str:
     if isinstance(value, str):
-        style = named_styles().get(value)
-        return style.label if style else value
+        return value
     symbol = axis(column).symbol or axis(column).label
     return f"{symbol} = {value:g}" if isinstance(value, int | float) else f"{symbol} = {value}"

@@ -10,7 +10,7 @@ import numpy as np
 from bokeh.models import CustomJSTickFormatter, FixedTicker, TapTool
 
 from dpml.audit.cases import AUDITED
-from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, over_epsilon, set_ticks
+from dpml_app.drawing.figure import EPSILON_TICKS, Figure, empty_source, fill, hover, label, new_figure, set_ticks
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, VERMILION
 from dpml_app.pages.audit.compute import SIDES, Claim
 from dpml_app.pages.audit.text import number
@@ -64,10 +64,12 @@ class ClaimsFigure(Figure):
     computed = ("chosen",)
 
     def __init__(self):
-        self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=(BOTTOM, TOP))
+        axes: dict[str, Any] = {"x_axis_type": "log", "x_range": (0.009, 11.0), "y_axis_type": "log"}
+        self.plot = p = new_figure("audit-claims", y_range=(BOTTOM, TOP), **axes)
         p.styles = CLAIMS_SHARE
         p.xaxis.axis_label = "claimed ε (log scale)"
         p.yaxis.axis_label = "actual ε (log scale)"
+        set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
         names = f"tick === {NO_EPSILON} ? '∞' : String(tick)"
         set_ticks(p.yaxis[0], [0.01, 0.1, 1, 10, NO_EPSILON], names, p.ygrid[0])
         ends = [p.x_range.start, p.x_range.end]

@@ -179,12 +179,10 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     controls: AuditControls
     kinds = (ClaimsCard, OutputCard)
     sources = ("audit-state", "audit-work")
-    readout_name = "audit-{}-readout"
     what = "this audit"
     controls_kind = AuditControls
     main_card = "claims"
     details = ("output",)
-    has_more = False
     risk_of = ("audit_epsilon", "audit_relation")
 
     def __init__(self, settings: AuditSettings, pool: Pool):

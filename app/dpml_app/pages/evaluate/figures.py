@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from bokeh.models import ColumnDataSource
+from bokeh.models import ColumnDataSource, NumeralTickFormatter
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
-from dpml_app.drawing.figure import Figure, empty, empty_source, label, new_figure, percent_axis
+from dpml_app.drawing.figure import Figure, empty, empty_source, label, new_figure
 from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, REFERENCE, Style
 from dpml_app.jobs import Task
 from dpml_app.pages.evaluate import text
@@ -54,7 +54,7 @@ class RocFigure(Figure):
     def __init__(self):
         axes = {"x_axis_label": RATES[0], "y_axis_label": RATES[1], "x_range": (-0.02, 1.02), "y_range": (-0.02, 1.02)}
         self.plot = p = new_figure("evaluate-roc", **axes)
-        percent_axis(p.axis)
+        p.axis.formatter = NumeralTickFormatter(format="0%")
         self.exact = empty_source("evaluate-roc-exact", "fpr", "tpr")
         self.band = empty_source("evaluate-roc-band", *BAND)
         self.release = empty_source("evaluate-roc-release", "fpr", "tpr")
@@ -129,13 +129,12 @@ class ErrorsCard(CurvesCard[EvaluateValues, BinaryFacts]):
 
     def work(self, values: EvaluateValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         chosen = {(m, WORKER): self.task(values, m, values.epsilon) for m in values.evaluate_methods}
-        return {**answered(values), **chosen, **super().work(values, facts)}
+        # the slow methods last
+        curves = sorted(super().work(values, facts).items(), key=lambda item: item[0][0] in SLOW)
+        return {**answered(values), **chosen, **dict(curves)}
 
     def task(self, values: EvaluateValues, series: str, x: float) -> Task:
         return Task(errors, values.curve_key(series, x))
-
-    def waits(self, result_key: ResultKey) -> bool:
-        return result_key[0] in SLOW
 
     def readout(self, values: EvaluateValues, facts: BinaryFacts, results: Results) -> str:
         at_chosen = {method: found for (method, place), found in results.items() if place == WORKER}

@@ -46,7 +46,6 @@ class EvaluatePage(CardPage[EvaluateValues, BinaryFacts]):
     facts_of = staticmethod(measures.facts)
     kinds = (RocCard, ErrorsCard, SuccessCard)
     sources = ("evaluate-state", "evaluate-sweep-state")
-    readout_name = "evaluate-{}-readout"
     what = "errors"
     controls_kind = EvaluateControls
     main_card = "roc"

@@ -10,20 +10,21 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value
+from bokeh.models import NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml_app.drawing.figure import (
+    EPSILON_TICKS,
     Figure,
     across,
     empty,
     empty_source,
-    epsilon_axis,
     fill,
     hover,
     label,
     new_figure,
-    percent_axis,
+    set_ticks,
     spread,
     write,
 )
@@ -35,7 +36,6 @@ from dpml_app.drawing.styles import (
     GREEN,
     OVERLAY,
     REFERENCE,
-    STALE,
     Style,
 )
 from dpml_app.settings import EPSILONS
@@ -47,8 +47,8 @@ FloatArray = NDArray[np.float64]
 CUSTOM = Style("custom model", GREEN, "diamond")
 # of the gap, the part that a simpler method leaves: a lighter tone than the part of the noise
 SIMPLER_ALPHA = 0.45
-# of the band of a curve of other settings
-STALE_BAND = 0.04
+# of a curve of other settings, and of its band
+STALE, STALE_BAND = 0.3, 0.04
 # room for the labels of the axis; the slider is as wide as the frame
 LEFT, RIGHT = 76, 18
 CURVE = ("epsilon", "mean", "low", "high")
@@ -85,10 +85,10 @@ class CostFigure(Figure):
             min_border_right=RIGHT,
             outline_line_color=None,
         )
-        epsilon_axis(p)
+        set_ticks(p.xaxis[0], EPSILON_TICKS)
         p.xaxis.axis_label, p.yaxis.axis_label = "ε (log scale)", "test accuracy"
         p.xgrid.visible = False
-        percent_axis(p.yaxis)
+        p.yaxis.formatter = NumeralTickFormatter(format="0%")
         for axis in p.axis:
             axis.update(axis_line_color=None, major_tick_line_color=None, minor_tick_line_color=None)
         self.curve = empty_source("cost-curve", *CURVE, "exact", "best", "guess")

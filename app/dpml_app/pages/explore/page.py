@@ -232,10 +232,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     kinds = (MainCard, RocCard)
     main_card = "cost"
     details = ("roc",)
-    has_more = False
     sources = ("answer-state", "sweep-state")
-    readout_name = "{}-readout"
-    what = "curves"
     controls_kind = ExploreControls
     # the curve and the target accuracy of which the page shows the needed ε
     _needed_of: tuple[int, bool, float] | None = None

@@ -21,9 +21,9 @@ from dpml_app.drawing.figure import script
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
 from dpml_app.pages.mydata import compute, text
 from dpml_app.settings import EPSILONS, Shared
-from dpml_app.views.curve import curve_figure
+from dpml_app.views.curve import CurveFigure
 from dpml_app.views.frame import AXES
-from dpml_app.views.rendered import Table, ViewFigure
+from dpml_app.views.rendered import Table
 
 TABLES = script("pages/mydata/tables.css")
 OFFERED = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
@@ -198,12 +198,12 @@ LEVELS = {
 }
 
 
-def advice_figure() -> ViewFigure:
+def advice_figure() -> CurveFigure:
     """Return the figure of the accuracy of each advised method against ε."""
     epsilons, styles = compute.ADVICE_EPSILONS, {name: style_of(name) for name in advised()}
     x = replace(AXES["epsilon"], ticks=epsilons)
     look: dict[str, Any] = {"xlim": (epsilons[0] / 1.3, epsilons[-1] * 1.3), "ylim": (0.5, 1.0)}
-    return curve_figure(
+    return CurveFigure(
         "mydata-advice", x, AXES["accuracy"], styles, LEVELS, column="epsilon", marks=True, look=look, height=460
     )
 
@@ -230,7 +230,7 @@ class AdviceCard:
         self.whole = pn.Column(visible=False, **WHOLE)
         self.text = pane("", (4, 14), TABLES)
         self.readout = HTML(text="", name="mydata-advice-readout")
-        self.figure: ViewFigure | None = None
+        self.figure: CurveFigure | None = None
 
     def tell(self, advice: Mapping[float, Advice]) -> None:
         """Say and draw what is known so far."""

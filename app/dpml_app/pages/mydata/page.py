@@ -168,8 +168,6 @@ class MyDataPage(BasePage):
     question = "Which accuracy can you expect on your own table?"
     lead = "Upload a table and state its public metadata. All pages then use your table."
     kinds: ClassVar[tuple[type[Card], ...]] = ()
-    readout_name = "mydata-{}-readout"
-    has_more = False
 
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)

@@ -127,7 +127,6 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     settings: NoiseSettings
     kinds = (CountCard, RivalsCard, SmoothCard)
     sources = ("noise-state", "noise-work")
-    readout_name = "noise-{}-readout"
     controls_kind = NoiseControls
     main_card = "count"
     details = ("rivals",)

@@ -126,7 +126,6 @@ def facts(name: str) -> PublishFacts:
     """Return what the page shows of a data set at every setting."""
     data, parts = dataset(name), tables(name)
     return PublishFacts(
-        title=data.card.get("title", name),
         n_train=len(parts.y_train),
         n_test=len(parts.y_test),
         classes=data.class_names,

@@ -52,7 +52,6 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     unsupported_reason = "is text, and this page needs a table"
     kinds = (AccuracyCard, TablesCard, ChancesCard, ModelsCard)
     sources = ("publish-state", "publish-work")
-    readout_name = "publish-{}-readout"
     what = "tables"
     controls_kind = PublishControls
     main_card = "accuracy"

@@ -122,7 +122,6 @@ class SelectPage(CardPage[SelectValues, BinaryFacts]):
     facts_of = staticmethod(measures.facts)
     kinds = (ChosenCard, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
-    readout_name = "select-{}-readout"
     what = "accuracies"
     controls_kind = SelectControls
     main_card = "chosen"

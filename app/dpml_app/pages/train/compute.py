@@ -189,7 +189,6 @@ def train_facts(name: str) -> TrainFacts:
     kinds = [] if table is None else [f.kind for f in table.features]
     numeric = kinds.count("numeric")
     return TrainFacts(
-        title=data.card.get("title", name),
         n_train=len(data.y_train),
         n_test=len(data.y_test),
         classes=data.class_names,

@@ -62,7 +62,6 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     controls: TrainControls
     kinds = (MethodsCard, AccuracyCard, ThresholdCard, LambdaCard)
     sources = ("train-state", "train-work")
-    readout_name = "train-{}-readout"
     controls_kind = TrainControls
     main_card = "methods"
     details = ("threshold",)
