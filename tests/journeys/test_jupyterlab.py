@@ -150,7 +150,7 @@ def test_cells_show_pages_that_answer(lab, browser):
     expect(widget.get_by_text("At ε = 0.5")).to_be_attached()
     moved(slider_of(widget, "noise_epsilon"), widget.get_by_text("At ε = 0.63").count)
     page.close()
-    assert elsewhere == []
+    assert elsewhere == [], elsewhere
     assert failures == []
 
 
@@ -166,5 +166,5 @@ def test_lever_of_a_notebook_moves_its_plot(lab, browser, name):
     before = plot.screenshot()
     moved(slider, lambda: plot.screenshot() != before)
     page.close()
-    assert elsewhere == []
+    assert elsewhere == [], elsewhere
     assert failures == []
