@@ -13,7 +13,6 @@ import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
 from dpml_app.pages.mydata import page as mydata
-from dpml_app.pages.mydata import page as pages
 from dpml_app.pages.mydata.page import Upload
 from dpml_app.serving.limits import ServerFull
 from first_use import with_gaps
@@ -195,14 +194,14 @@ def test_a_wide_table_has_one_form(session):
 
 def test_reading_is_cancelled(session, monkeypatch):
     one = session()
-    usual, page = pages.examine_table, one.page
+    usual, page = mydata.examine_table, one.page
 
     def slow(*arguments, **options):
         assert page.cancel.visible
         page._stop.set()
         return usual(*arguments, **options)
 
-    monkeypatch.setattr(pages, "examine_table", slow)
+    monkeypatch.setattr(mydata, "examine_table", slow)
     one.upload(csv())
     assert page.draft is None
     assert one.said == ["Cancelled: customers.csv was not read"]
@@ -251,18 +250,21 @@ def test_what_a_gap_counts_as_is_typed_for_each_kind_of_column(session):
 
 
 def test_schema_is_read_outside_the_event_loop(session, monkeypatch):
-    one, threads, read = session(), [], Schema.from_yaml
+    one, threads, owners = session(address="192.0.2.1"), [], []
+    read, call = Schema.from_yaml, mydata.LONG.call
 
     def noted(text):
         threads.append(threading.current_thread())
         return read(text)
 
+    monkeypatch.setattr(mydata.LONG, "call", lambda *a, owner=None: owners.append(owner) or call(*a, owner=owner))
     one.upload(csv())
     text = one.page._schema_text()
     monkeypatch.setattr(Schema, "from_yaml", noted)
     one.upload(text.encode(), "schema.yaml", one.page.schema_upload)
     assert len(threads) == 1
     assert threads[0] is not threading.main_thread()
+    assert set(owners) == {"192.0.2.1"}, "a client has one turn, in whatever sessions"
 
 
 def test_a_schema_is_saved_and_loaded(session):
@@ -366,13 +368,13 @@ def test_parts_become_a_file_and_a_new_file_begins_anew():
 
 def test_no_more_is_kept_than_is_allowed_whatever_the_browser_says_of_it():
     made, got, faults = control()
-    made._handle_msg({"serial": 1, "name": "a", "size": 101, "data": encoded(b"x"), "last": False})
-    assert isinstance(faults[0], TableTooLarge)
+    for size in (101, np.inf, 10**400):
+        made._handle_msg({"serial": 1, "name": "a", "size": size, "data": encoded(b"x"), "last": False})
     for _ in range(30):
         made._handle_msg({"serial": 2, "name": "a", "size": 1, "data": encoded(b"x" * 60), "last": False})
         assert len(made._parts) <= 100
     assert all(isinstance(fault, TableTooLarge) for fault in faults)
-    assert len(faults) == 16
+    assert len(faults) == 18
     assert got == []
 
 
@@ -460,6 +462,14 @@ def test_one_address_holds_so_much(nothing_held, session, monkeypatch):
 
 
 # ---- turns -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_reads_the_last_of_its_files_alone(session, monkeypatch):
+    one, begun, read = session(), [], mydata.examine_table
+    noted = lambda content, *, name, **options: begun.append(name) or read(content, name=name, **options)  # noqa: E731
+    monkeypatch.setattr(mydata, "examine_table", noted)
+    one.do(lambda: [one.page._on_file(f"{number}.csv", csv()) for number in range(20)])
+    assert begun == [one.page.draft.file] == ["19.csv"]
 
 
 def test_one_client_has_one_reader(session, monkeypatch):
