@@ -8,7 +8,6 @@ import threading
 
 import bad_uploads
 import numpy as np
-import pandas as pd
 import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
@@ -177,21 +176,6 @@ def test_next_column_to_check_is_one_that_lacks_a_source(session):
     assert form.known["table"].label == "From a public source: labels, number of records"
 
 
-def test_a_wide_table_has_one_form(session):
-    rng = np.random.default_rng(0)
-    names = [f"measurement_of_the_household_number_{i:04}" for i in range(200)]
-    frame = pd.DataFrame(rng.integers(0, 90, (300, 200)), columns=names)
-    labels = [f"region-{i % 40}" for i in range(300)]
-    one = session()
-    one.upload(frame.assign(where=labels, other="x").to_csv(index=False).encode())
-    one.edit("", "label", "where")
-    assert len(one.page.draft.classes) == 40
-    assert one.page.facts.which.options == [*names, "other"]
-    one.edit(names[7], "upper", "100")
-    assert one.page.draft.columns[names[7]].upper == 100
-    assert one.said == []
-
-
 def test_reading_is_cancelled(session, monkeypatch):
     one = session()
     usual, page = mydata.examine_table, one.page
@@ -249,26 +233,11 @@ def test_what_a_gap_counts_as_is_typed_for_each_kind_of_column(session):
     assert one.said == []
 
 
-def test_schema_is_read_outside_the_event_loop(session, monkeypatch):
+def test_a_schema_is_saved_and_loaded(session, monkeypatch):
     one, threads, owners = session(address="192.0.2.1"), [], []
     read, call = Schema.from_yaml, mydata.LONG.call
-
-    def noted(text):
-        threads.append(threading.current_thread())
-        return read(text)
-
+    monkeypatch.setattr(Schema, "from_yaml", lambda text: threads.append(threading.current_thread()) or read(text))
     monkeypatch.setattr(mydata.LONG, "call", lambda *a, owner=None: owners.append(owner) or call(*a, owner=owner))
-    one.upload(csv())
-    text = one.page._schema_text()
-    monkeypatch.setattr(Schema, "from_yaml", noted)
-    one.upload(text.encode(), "schema.yaml", one.page.schema_upload)
-    assert len(threads) == 1
-    assert threads[0] is not threading.main_thread()
-    assert set(owners) == {"192.0.2.1"}, "a client has one turn, in whatever sessions"
-
-
-def test_a_schema_is_saved_and_loaded(session):
-    one = session()
     one.upload(csv())
     one.do(lambda: one.page.draft.say("plan", categories=("basic", "zanzibar-plan", "x")))
     one.do(one.page._show)
@@ -282,6 +251,9 @@ def test_a_schema_is_saved_and_loaded(session):
     assert any("line 1" in said for said in one.said)
     one.upload(b"\xff", "schema.yaml", one.page.schema_upload)
     assert any("must be UTF-8 text" in said for said in one.said)
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
+    assert set(owners) == {"192.0.2.1"}, "a client has one turn, in whatever sessions"
 
 
 @pytest.mark.parametrize("number", range(0, len(bad_uploads.FAULTS), 4), ids=list(bad_uploads.FAULTS)[::4])
@@ -374,6 +346,8 @@ def test_no_more_is_kept_than_is_allowed_whatever_the_browser_says_of_it():
         made._handle_msg({"serial": 2, "name": "a", "size": 1, "data": encoded(b"x" * 60), "last": False})
         assert len(made._parts) <= 100
     assert all(isinstance(fault, TableTooLarge) for fault in faults)
+    made._handle_msg({"serial": 3, "name": 7, "size": "many", "data": "not base64!", "last": True})
+    assert isinstance(faults.pop(), TableUnreadable)
     assert len(faults) == 18
     assert got == []
 
@@ -383,21 +357,6 @@ def test_what_is_no_part_is_left_alone(message):
     made, got, faults = control()
     made._handle_msg(message)
     assert got == faults == []
-
-
-def test_a_part_that_is_damaged_is_named():
-    made, got, faults = control()
-    made._handle_msg({"serial": 1, "name": 7, "size": "many", "data": "not base64!", "last": True})
-    assert isinstance(faults[0], TableUnreadable)
-    assert got == []
-
-
-@pytest.mark.parametrize(("said", "most"), [(None, 50e6), ("2.5", 2.5e6)])
-def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most, monkeypatch):
-    monkeypatch.delenv("DPML_UPLOAD_MB", raising=False)
-    if said is not None:
-        monkeypatch.setenv("DPML_UPLOAD_MB", said)
-    assert uploaded_table.most_bytes() == most
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------
