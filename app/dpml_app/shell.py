@@ -9,7 +9,6 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +46,8 @@ SCRIPT = script("shell.js", "theme.js", "code/numbers.js", "present.js", "core/p
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
-# longest address that a phone still reads from a projected QR code
-MOST_ADDRESS = 1000
+# longest address that a phone still reads from a projected QR code, and longest message of a browser that is read
+MOST_ADDRESS, MOST_MESSAGE = 1000, 10_000
 # what the browser may ask for besides the numbers of a card
 ADDRESS, PINS = "address", ("pin", "remove", "load")
 # what the panel of lessons asks for: the page and its settings stay
@@ -74,6 +73,16 @@ class Messages(DataModel):
     flush = Int(0)
 
 
+def _sent(text: str, **entries: Any) -> Any:
+    """Return an object with these entries, without any a list, that a browser has sent; None if it is another."""
+    try:
+        sent = json.loads(text) if len(text) <= MOST_MESSAGE else None
+    except (ValueError, RecursionError):
+        return None
+    fits = [isinstance(sent, dict) and isinstance(sent.get(name), kind) for name, kind in entries.items()]
+    return sent if all(fits) and isinstance(sent, dict if entries else list) else None
+
+
 class Shell:
     """The pages of one session; each is made, and started, when it is first shown."""
 
@@ -82,6 +91,8 @@ class Shell:
         self.pages: dict[str, BasePage] = {}
         self.places = Places()
         self.messages = Messages(name=MESSAGES)
+        # the link of what is shown, as the browser was told last, and when it led here
+        self.address: dict[str, Any] = {"query": "?", "push": False, "at": 0}
         self.class_session = ClassSession(pn.state.curdoc)
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), sizing_mode="stretch_width", margin=0)
@@ -93,8 +104,7 @@ class Shell:
         self._watching: asyncio.Task | None = None
         self._restoring = False
         self.lesson_position: LessonPosition = NOWHERE
-        self._attached: uploaded_table.UploadedTable | None = None
-        self.settings.uploaded.param.watch(lambda event: self._attach(event.new), "table")
+        self.settings.uploaded.param.watch(self._on_table, "table")
 
     def link(self, given: Mapping[str, str]) -> None:
         """Take the settings from a link, and write every change into the address from now on."""
@@ -130,12 +140,6 @@ class Shell:
         setattr(self.messages, name, json.dumps(value))
 
     @property
-    def address(self) -> dict[str, Any]:
-        """The link of what is shown, as the browser was told last."""
-        told: dict[str, Any] = json.loads(self.messages.address)
-        return told
-
-    @property
     def shown(self) -> BasePage:
         """The page that is shown."""
         return self.pages[self.settings.page]
@@ -158,9 +162,14 @@ class Shell:
         bare = set(link.parse(query)) <= {"page"}
         if bare and "dataset" in names and self.settings.dataset != real_data.first():
             query += f"{'' if query == '?' else '&'}dataset={self.settings.dataset}"
-        now = {"query": query, "at": json.loads(self.messages.visited)["at"]}
-        if push or not now.items() <= self.address.items():
-            self._say("address", {**now, "push": push})
+        if push or query != self.address["query"]:
+            self.address |= {"query": query, "push": push}
+            self._say("address", self.address)
+
+    @staticmethod
+    def _on_table(event: Any) -> None:
+        if event.old is not None:
+            pool().forget(event.old.name)
 
     def _on_change(self, *events: Any) -> None:
         if self._restoring:
@@ -173,13 +182,15 @@ class Shell:
 
     def _on_visit(self, _attribute: str, _old: str, new: str) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
-        with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
-            self._visit(json.loads(new)["query"])
+        if (sent := _sent(new, query=str, at=int | float)) is not None:
+            with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
+                self.address = {"query": "", "push": False, "at": sent["at"]}
+                self._visit(sent["query"])
 
     def _visit(self, query: str) -> None:
         given = link.parse(query)
         if given.pop(SWITCH, None) is not None:
-            self.settings.assign({"page": given["page"]})
+            self.settings.assign({"page": given.get("page")})
             return
         if given.pop(ASIDE, None) is not None:
             self.lesson_position = position_of(given)[0]
@@ -210,8 +221,8 @@ class Shell:
             page.shown = other == name
         if name not in self.pages:
             page = self.pages[name] = PAGES[name](self.settings, pool())
-            if page.pins is not None:
-                page.pins.on_change = partial(self._tell_pins, name)
+            if (pins := page.pins) is not None:
+                pins.on_change = lambda: self._say("pins", {"page": name, "html": pins.html()})
             self.places.fill(page)
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
@@ -240,7 +251,7 @@ class Shell:
 
     def _on_near(self, _attribute: str, _old: str, new: str) -> None:
         """Fill the places that have come near the view."""
-        names = json.loads(new)
+        names = _sent(new) or []
         with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
             for slot in self.shown.slots:
                 if slot.name in names:
@@ -249,16 +260,17 @@ class Shell:
 
     def _on_asking(self, _attribute: str, _old: str, new: str) -> None:
         """Answer what the browser asks for."""
-        asked = json.loads(new)
-        with set_curdoc(self.doc), one_message(self.doc):
-            self._say("answered", {**self._answer(asked["what"], asked["of"]), "serial": asked["serial"]})
+        if (asked := _sent(new, what=str, of=str, serial=int)) is not None:
+            with set_curdoc(self.doc), one_message(self.doc):
+                self._say("answered", {**self._answer(asked["what"], asked["of"]), "serial": asked["serial"]})
 
     def _answer(self, what: str, of: str) -> dict[str, Any]:
         if what == ADDRESS:
-            return {"svg": segno.make(of[:MOST_ADDRESS] or "?", micro=False).svg_inline(scale=4)}
+            address = of[:MOST_ADDRESS] if of and of.isascii() else "?"
+            return {"svg": segno.make(address, micro=False).svg_inline(scale=4)}
         if what in PINS:
             return {"said": self._pin(what, of)}
-        named = map(self.doc.get_model_by_name, of.split()) if self.doc is not None else ()
+        named = map(self.doc.get_model_by_name, dict.fromkeys(of.split())) if self.doc is not None else ()
         return payload(self.shown, what, [plot for plot in named if isinstance(plot, Plot)])
 
     def _pin(self, act: str, at: str) -> str:
@@ -271,12 +283,6 @@ class Shell:
         if at in map(str, range(len(pins.kept))):
             (pins.remove if act == "remove" else pins.load)(int(at))
         return ""
-
-    def _tell_pins(self, name: str) -> None:
-        """Send a page's pins to the browser."""
-        pins = self.pages[name].pins
-        if pins is not None:
-            self._say("pins", {"page": name, "html": pins.html()})
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
@@ -310,14 +316,6 @@ class Shell:
         self.places.clear()
         self.settings.uploaded.table = None
         self.doc = None
-
-    # ---- the session's own table --------------------------------------------------------------------------------
-
-    def _attach(self, table: uploaded_table.UploadedTable | None) -> None:
-        """Note the session's table, and drop the one before."""
-        if self._attached is not None:
-            pool().forget(self._attached.name)
-        self._attached = table
 
 
 def build_app() -> Frame:

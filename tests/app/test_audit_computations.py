@@ -128,6 +128,8 @@ def test_verdicts():
     assert state == "stands"
     assert "the actual ε is 1." in text
     assert "can refute a claim, not prove it" in text
+    rounded = {"epsilon": 1 + 1e-12, "passed": True}, {"draws": 1_000, "lower": 1 + 1e-12}
+    assert verdict_of("laplace", *rounded)[0] == "stands"
     state, text = verdict_of("private-threshold-testing", compute.exact(key("private-threshold-testing")), drawn)
     assert state == "broken"
     assert "not private" in text

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import weakref
+from collections import Counter
 
 import pytest
 from bokeh.document import Document
@@ -235,7 +236,7 @@ def test_what_is_kept_does_not_say_who_guessed_what_and_goes_with_the_class(taug
         session.send("answer", lesson=LESSON, step=1, option=option)
     [room] = OPEN.values()
     [guesses] = room.guesses.values()
-    assert guesses == Guesses([1, 1, 0], set(room.seats.values()))
+    assert guesses == Guesses([1, 1, 0], set(room.seats.values()), Counter({"": 2}))
     assert isinstance(guesses.seats, set), "a list would have the order in which they came"
     teacher.send("end")
     for session in taught:
@@ -255,7 +256,7 @@ def test_a_teacher_who_leaves_ends_the_class_and_may_come_back_before(arrive, mo
         known = {name: teacher.state[name] for name in ("code", "key")}
         visitor.send("join", code=known["code"])
         teacher.session.leave()
-        again.send("claim", **{**known, "key": "é"})
+        again.send("claim", **{**known, "key": "é\ud800"})
         assert again.state["said"] == ENDED
         again.send("claim", **known, serial=1)
         await asyncio.sleep(0.3)
@@ -293,3 +294,9 @@ def test_one_client_has_so_many_seats_and_others_have_theirs(arrive, monkeypatch
         each.send("join", code=code)
     assert [each.state["role"] for each in (one, same, other)] == ["visitor", "", "visitor"]
     assert same.state["said"] == "DPML_CLASS_CLIENT_VISITORS allows 1 visitors from one address."
+    # nor more guesses by leaving and coming back as somebody else
+    for each in (one, same, other):
+        each.send("join", code=code, serial=1)
+        each.send("answer", lesson=LESSON, step=1, option=0)
+        each.session.leave()
+    assert teacher.state["answered"] == 2

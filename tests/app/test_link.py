@@ -2,6 +2,7 @@
 
 import json
 import string
+from types import SimpleNamespace
 from urllib.parse import quote_plus, urlencode
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from dpml_app.core import link
 from dpml_app.core.page import BasePage
 from dpml_app.page_list import PAGES
+from dpml_app.settings import EPSILONS
+from dpml_app.shell import MOST_MESSAGE, Shell
 from dpml_app.state import Settings
 
 NAMES = ["page", *Settings.names()]
@@ -144,6 +147,29 @@ def test_a_link_with_settings_of_all_pages_is_understood():
     assert (settings.page, settings.dataset, settings.reg_lambda, settings.noise_delta) == ("train", "seeds", 5, 1e-6)
     assert settings.select_methods == ["one-shot", "iterative"]
     assert settings.evaluate_methods == ["histogram", "laplace"]
+
+
+@pytest.mark.parametrize("name", ["visited", "near", "asking"])
+def test_a_message_of_no_known_form_changes_nothing(name):
+    shell = Shell()
+    shell.link({})
+    odd = ["", "quokka", "5", "null", "[]", "{}", "[" * 9000, '[["x"]]', '{"at": 1}', '{"query": 5, "at": 0}']
+    odd += ['{"query": "?switch=1", "at": 0}', json.dumps({"query": "?page=train" + "&" * MOST_MESSAGE, "at": 0})]
+    odd += [json.dumps({"what": what, "of": "\ud800", "serial": 1}) for what in (5, "address", "load", "x")]
+    for epsilon, text in zip(EPSILONS, odd, strict=False):
+        setattr(shell.messages, name, text)
+        shell.settings.epsilon = epsilon
+        assert link.parse(shell.address["query"]).get("epsilon", "0.1") == f"{epsilon:g}"
+    asked = []
+    shell.doc = SimpleNamespace(get_model_by_name=asked.append)
+    shell._answer("x", "a b " * 1000)
+    assert asked == ["a", "b"]
+
+
+def test_a_link_of_a_hundred_thousand_unknown_names_is_read_at_once():
+    """Each compared with all others it would take the only thread of the server for minutes."""
+    [sentence] = link.read(Settings(), {f"x{number}": "1" for number in range(100_000)}, NAMES)
+    assert sentence == "x0, x1, x10 and 99997 more: unknown setting."
 
 
 def test_what_a_link_says_is_shown_as_text():

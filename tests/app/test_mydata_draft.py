@@ -102,6 +102,9 @@ def test_what_a_person_says_is_not_marked_and_comes_into_the_schema():
     made.say("plan", categories=("basic", "family", "student"))
     made.say("spent", lower=1.0, upper=100.0)
     made.say("age", kind="ignored")
+    made.say_classes(made.classes)
+    made.say_records(made.n_lower)
+    assert {("", "classes"), ("", "n_lower")} <= set(unconfirmed(made)), "repeated is not stated"
     made.say_classes(("yes", "no", "maybe"))
     made.say_records(3)
     assert made.proposed == []

@@ -8,12 +8,10 @@ import threading
 
 import bad_uploads
 import numpy as np
-import pandas as pd
 import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
 from dpml_app.pages.mydata import page as mydata
-from dpml_app.pages.mydata import page as pages
 from dpml_app.pages.mydata.page import Upload
 from dpml_app.serving.limits import ServerFull
 from first_use import with_gaps
@@ -178,31 +176,16 @@ def test_next_column_to_check_is_one_that_lacks_a_source(session):
     assert form.known["table"].label == "From a public source: labels, number of records"
 
 
-def test_a_wide_table_has_one_form(session):
-    rng = np.random.default_rng(0)
-    names = [f"measurement_of_the_household_number_{i:04}" for i in range(200)]
-    frame = pd.DataFrame(rng.integers(0, 90, (300, 200)), columns=names)
-    labels = [f"region-{i % 40}" for i in range(300)]
-    one = session()
-    one.upload(frame.assign(where=labels, other="x").to_csv(index=False).encode())
-    one.edit("", "label", "where")
-    assert len(one.page.draft.classes) == 40
-    assert one.page.facts.which.options == [*names, "other"]
-    one.edit(names[7], "upper", "100")
-    assert one.page.draft.columns[names[7]].upper == 100
-    assert one.said == []
-
-
 def test_reading_is_cancelled(session, monkeypatch):
     one = session()
-    usual, page = pages.examine_table, one.page
+    usual, page = mydata.examine_table, one.page
 
     def slow(*arguments, **options):
         assert page.cancel.visible
         page._stop.set()
         return usual(*arguments, **options)
 
-    monkeypatch.setattr(pages, "examine_table", slow)
+    monkeypatch.setattr(mydata, "examine_table", slow)
     one.upload(csv())
     assert page.draft is None
     assert one.said == ["Cancelled: customers.csv was not read"]
@@ -250,23 +233,11 @@ def test_what_a_gap_counts_as_is_typed_for_each_kind_of_column(session):
     assert one.said == []
 
 
-def test_schema_is_read_outside_the_event_loop(session, monkeypatch):
-    one, threads, read = session(), [], Schema.from_yaml
-
-    def noted(text):
-        threads.append(threading.current_thread())
-        return read(text)
-
-    one.upload(csv())
-    text = one.page._schema_text()
-    monkeypatch.setattr(Schema, "from_yaml", noted)
-    one.upload(text.encode(), "schema.yaml", one.page.schema_upload)
-    assert len(threads) == 1
-    assert threads[0] is not threading.main_thread()
-
-
-def test_a_schema_is_saved_and_loaded(session):
-    one = session()
+def test_a_schema_is_saved_and_loaded(session, monkeypatch):
+    one, threads, owners = session(address="192.0.2.1"), [], []
+    read, call = Schema.from_yaml, mydata.LONG.call
+    monkeypatch.setattr(Schema, "from_yaml", lambda text: threads.append(threading.current_thread()) or read(text))
+    monkeypatch.setattr(mydata.LONG, "call", lambda *a, owner=None: owners.append(owner) or call(*a, owner=owner))
     one.upload(csv())
     one.do(lambda: one.page.draft.say("plan", categories=("basic", "zanzibar-plan", "x")))
     one.do(one.page._show)
@@ -280,6 +251,9 @@ def test_a_schema_is_saved_and_loaded(session):
     assert any("line 1" in said for said in one.said)
     one.upload(b"\xff", "schema.yaml", one.page.schema_upload)
     assert any("must be UTF-8 text" in said for said in one.said)
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
+    assert set(owners) == {"192.0.2.1"}, "a client has one turn, in whatever sessions"
 
 
 @pytest.mark.parametrize("number", range(0, len(bad_uploads.FAULTS), 4), ids=list(bad_uploads.FAULTS)[::4])
@@ -366,13 +340,15 @@ def test_parts_become_a_file_and_a_new_file_begins_anew():
 
 def test_no_more_is_kept_than_is_allowed_whatever_the_browser_says_of_it():
     made, got, faults = control()
-    made._handle_msg({"serial": 1, "name": "a", "size": 101, "data": encoded(b"x"), "last": False})
-    assert isinstance(faults[0], TableTooLarge)
+    for size in (101, np.inf, 10**400):
+        made._handle_msg({"serial": 1, "name": "a", "size": size, "data": encoded(b"x"), "last": False})
     for _ in range(30):
         made._handle_msg({"serial": 2, "name": "a", "size": 1, "data": encoded(b"x" * 60), "last": False})
         assert len(made._parts) <= 100
     assert all(isinstance(fault, TableTooLarge) for fault in faults)
-    assert len(faults) == 16
+    made._handle_msg({"serial": 3, "name": 7, "size": "many", "data": "not base64!", "last": True})
+    assert isinstance(faults.pop(), TableUnreadable)
+    assert len(faults) == 18
     assert got == []
 
 
@@ -381,21 +357,6 @@ def test_what_is_no_part_is_left_alone(message):
     made, got, faults = control()
     made._handle_msg(message)
     assert got == faults == []
-
-
-def test_a_part_that_is_damaged_is_named():
-    made, got, faults = control()
-    made._handle_msg({"serial": 1, "name": 7, "size": "many", "data": "not base64!", "last": True})
-    assert isinstance(faults[0], TableUnreadable)
-    assert got == []
-
-
-@pytest.mark.parametrize(("said", "most"), [(None, 50e6), ("2.5", 2.5e6)])
-def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most, monkeypatch):
-    monkeypatch.delenv("DPML_UPLOAD_MB", raising=False)
-    if said is not None:
-        monkeypatch.setenv("DPML_UPLOAD_MB", said)
-    assert uploaded_table.most_bytes() == most
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------
@@ -460,6 +421,14 @@ def test_one_address_holds_so_much(nothing_held, session, monkeypatch):
 
 
 # ---- turns -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_reads_the_last_of_its_files_alone(session, monkeypatch):
+    one, begun, read = session(), [], mydata.examine_table
+    noted = lambda content, *, name, **options: begun.append(name) or read(content, name=name, **options)  # noqa: E731
+    monkeypatch.setattr(mydata, "examine_table", noted)
+    one.do(lambda: [one.page._on_file(f"{number}.csv", csv()) for number in range(20)])
+    assert begun == [one.page.draft.file] == ["19.csv"]
 
 
 def test_one_client_has_one_reader(session, monkeypatch):

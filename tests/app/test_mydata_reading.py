@@ -296,11 +296,8 @@ def test_lines_are_counted_however_they_end(end, encoding):
         check_lines("a.csv", (f"{line}{end}" * (SPARE + 11)).encode(encoding), LIMITS)
 
 
-def test_letters_with_the_byte_of_a_line_end_are_no_lines():
+def test_letters_with_the_byte_of_a_line_end_and_parquet_are_no_lines():
     check_lines("a.csv", ("ਊ" * 50 + "\n").encode("utf-16") + ("ਊ" * MANY).encode("utf-16-le"), LIMITS)
-
-
-def test_parquet_has_no_lines():
     check_lines("a.parquet", b"PAR1" + b"\n" * MANY, LIMITS)
 
 

@@ -90,6 +90,7 @@ def test_lessons_name_the_stored_study():
             "main number=non-private": lambda name=name: percent(stored_baseline(name)),
             "main number=cost": lambda name=name, runs=runs: f"{100 * (stored_baseline(name) - runs.mean()):.1f}",
             "trained method=auto": lambda runs=runs: 100 * runs.mean(),
+            "main_range number=default": lambda runs=runs: " to ".join(map(percent, np.quantile(runs, [0.05, 0.95]))),
             "guess": lambda name=name: 100 * default_study.shipped_facts(name).majority,
         }
         for figure in expected.keys() & shipped[key].keys():

@@ -168,9 +168,3 @@ def test_headline_counts_the_best_features_and_sensitivities_compare_scores():
     assert "All 4 features" in texts.headline(SelectValues.of(Settings(n_features=4)), facts, everything)
     compared = texts.sensitivities(values, facts)
     assert "mutual information <b>2</b>, counts <b>3</b>" in compared
-
-
-def test_settings_of_earlier_versions_are_reported(alone):
-    alone.enter("select", "&dataset=toy&n_features=20&epsilon=0.1&select_threshold=0.25")
-    assert "It spends ε = 0.05" in alone.text
-    assert "select_threshold: unknown setting" in " ".join([*alone.faults, *alone.alerts])

@@ -73,7 +73,7 @@ def read(settings: Shared, given: Mapping[str, str], known: Sequence[str]) -> li
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         sentences.append(f"{shown}{more}: unknown setting.")
     for name, text in given.items():
-        if name in unknown:
+        if name not in known:
             continue
         problems = settings.assign({name: _value(settings.param[name], text)})
         if problems:

@@ -1,7 +1,7 @@
 """The classes that are open on this server: where each teacher is, who is there, and how many guess what.
 
-All of it is in memory and goes when the class ends. Of guesses there is a count for each option, and a set of seats
-that have guessed: nothing says which seat guessed what. A seat is a random text that says nothing of who has it.
+All of it is in memory and goes when the class ends. Of guesses there is a count for each option and each client, and a
+set of seats: nothing says which seat guessed what. A seat is a random text that says nothing of who has it.
 A browser may send a word of `ACTS`, a code, a secret or a seat, a lesson's name and whole numbers, and nothing else.
 None of it is shown to another session: of a guess the class has the place of an option.
 Sessions and timers run in the one loop of the server, so nothing is locked.
@@ -10,6 +10,7 @@ Sessions and timers run in the one loop of the server, so nothing is locked.
 import asyncio
 import json
 import secrets
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,6 +49,8 @@ class Guesses:
 
     counts: list[int]
     seats: set[str] = field(default_factory=set)
+    # a seat is given anew to who leaves, so what one client guesses is limited, too
+    clients: Counter[str] = field(default_factory=Counter)
     revealed: bool = False
 
 
@@ -76,12 +79,6 @@ class Classroom:
             if session is not None:
                 session.tell()
 
-    def claim(self, session: "ClassSession") -> None:
-        """Let the teacher come back after a reload."""
-        if self.timer is not None:
-            self.timer.cancel()
-        self.teacher = session
-
     def join(self, session: "ClassSession", seat: str) -> None:
         """Give a seat, the one from before where it is known.
 
@@ -105,7 +102,10 @@ class Classroom:
         seat, guesses = self.seats[session], self.now
         if place != self.place or guesses.revealed or seat in guesses.seats or option not in range(len(guesses.counts)):
             return
+        if guesses.clients[session.client] >= most(CLASS_CLIENT_VISITORS):
+            return
         guesses.counts[option] += 1
+        guesses.clients[session.client] += 1
         guesses.seats.add(seat)
         self.tell()
 
@@ -187,15 +187,12 @@ class ClassSession:
         self.client, self._route = client_of_session(context), route_of_session(context)
         self.request = ColumnDataSource({name: [value] for name, value in NOTHING.items()}, name="class_request")
         self.state = ColumnDataSource({"payload": ["{}"]}, name="class_state")
+        # what the browser speaks through
+        self.sources = self.request, self.state
         self._room: Classroom | None = None
         self._due = False
         self._write()
         self.request.on_change("data", self._on_request)
-
-    @property
-    def sources(self) -> tuple[ColumnDataSource, ColumnDataSource]:
-        """What the browser speaks through."""
-        return self.request, self.state
 
     def leave(self) -> None:
         """Leave the class, for the session has ended."""
@@ -224,11 +221,12 @@ class ClassSession:
         if act == "open" and step_at(place) is not None:
             self._room = open_class(self, place, self._route)
         elif act == "claim":
-            if room is None or not secrets.compare_digest(room.secret.encode(), key.encode()):
+            if room is None or not secrets.compare_digest(room.secret.encode(), key.encode(errors="replace")):
                 self._write(ENDED)
                 return
-            room.claim(self)
-            self._room = room
+            if room.timer is not None:
+                room.timer.cancel()
+            room.teacher, self._room = self, room
         elif act == "join" and room is not None:
             room.join(self, key)
             self._room = room

@@ -66,16 +66,16 @@ def verdict(
     elif known is not None and not exact["passed"]:
         state, head = "broken", f"Claim violated: the actual ε on these neighbours is {number(known)}."
         text = f"An observer can {meaning(known)}, not {factor(claim)} as claimed. " + (sampled if sample else "")
-    elif lower > claim:
-        state = "broken"
-        head = f"Claim violated: the actual ε is at least {number(lower)} ({CONFIDENCE:.0%} confidence)."
-        can = meaning(lower, at_least=True)
-        text = f"An observer can {can}, not {factor(claim)} as claimed. This took {shown}."
     elif known is not None:
         state = "stands"
         head = f"Claim holds on these neighbours: the actual ε is {number(known)}."
         text = "One pair of neighbours can refute a claim, not prove it, because a proof covers all pairs."
         text += f" {sampled} An output that decides the actual ε may be too rare to be sampled." if sample else ""
+    elif lower > claim:
+        state = "broken"
+        head = f"Claim violated: the actual ε is at least {number(lower)} ({CONFIDENCE:.0%} confidence)."
+        can = meaning(lower, at_least=True)
+        text = f"An observer can {can}, not {factor(claim)} as claimed. This took {shown}."
     else:
         state, head = "open", "Not refuted by these samples."
         only = (

@@ -232,7 +232,7 @@ class Draft:
         # a release would not take them without being told
         unusual = set() if form is None else {name for name in names if getattr(form, name) != getattr(usual, name)}
         if unusual - set(self.stated):
-            self._mark("format", True)
+            self.marks["format"] = DERIVED
 
     def records(self, schema: Schema | None = None) -> pd.DataFrame:
         """Return the table as a release reads it: no record changes how another one is read.
@@ -369,18 +369,19 @@ class Draft:
     def say_classes(self, classes: Sequence, *, proposed: bool = False) -> None:
         """Say which labels a record can have. Text that spells a number is one where the column has numbers."""
         numbers = pd.api.types.is_numeric_dtype(self.frame[self.label].dtype)
-        self.classes = tuple(_number(label) if numbers else label for label in classes)
-        self._mark("classes", proposed)
+        self._state("classes", tuple(_number(label) if numbers else label for label in classes), proposed)
 
     def say_records(self, n_lower: Any, *, proposed: bool = False) -> None:
         """Say how many records the table has at least, as far as everybody may know."""
-        self.n_lower = n_lower
-        self._mark("n_lower", proposed)
+        self._state("n_lower", n_lower, proposed)
 
-    def _mark(self, fact: str, proposed: bool) -> None:
-        self.marks.pop(fact, None)
+    def _state(self, fact: str, value: Any, proposed: bool) -> None:
+        """Take a fact of the table: what a person repeats of a proposal stays marked."""
         if proposed:
             self.marks[fact] = DERIVED
+        elif value != getattr(self, fact):
+            self.marks.pop(fact, None)
+        setattr(self, fact, value)
 
     # ---- what follows ------------------------------------------------------------------------------------------------
 

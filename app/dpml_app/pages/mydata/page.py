@@ -103,16 +103,14 @@ class Upload(JSComponent):
         self._on_file(name, content)
 
     def _add(self, name: str, data: dict[str, Any]) -> None:
-        size = data.get("size")
-        if isinstance(size, int | float) and size > self._most:
-            raise TableTooLarge(name, f"the file has {int(size):,} bytes, the limit is {self._most:,}")
         try:
             part = base64.b64decode(str(data.get("data", "")), validate=True)
         except (binascii.Error, ValueError) as error:
             raise TableUnreadable(name, "the upload was incomplete. Upload the file again") from error
-        if len(self._parts) + len(part) > self._most:
+        size, taken = data.get("size"), len(self._parts) + len(part)
+        if max(taken, size if isinstance(size, int | float) else 0) > self._most:
             raise TableTooLarge(name, f"the file has more than {self._most:,} bytes, the limit")
-        self._room.take(len(self._parts) + len(part))
+        self._room.take(taken)
         self._parts += part
 
     def _end(self, serial: int) -> None:
@@ -265,6 +263,7 @@ class MyDataPage(BasePage):
         self, name: str, content: bytes, stated: Any = None, kinds: Any = None, answers: Any = None
     ) -> None:
         done, stop = [0, 1], CancellationToken()
+        self._stop.set()  # one file of a session is read at a time, the last one
         self._stop = stop
 
         def tell(so_far: int, total: int) -> None:
@@ -272,6 +271,7 @@ class MyDataPage(BasePage):
             done[:] = so_far, total
 
         def read() -> Draft:
+            stop.check()
             options: dict[str, Any] = {"name": name, "limits": self.limits, "columns": kinds, **(stated or {})}
             reading = examine_table(content, progress=tell, **options)
             stop.check()
@@ -316,7 +316,8 @@ class MyDataPage(BasePage):
         finally:
             room.free()
             with self._hold():
-                self.bar.object, self.cancel.visible = "", False
+                if stop is self._stop:
+                    self.bar.object, self.cancel.visible = "", False
                 self._reading -= 1
                 self._show()
 
@@ -334,7 +335,8 @@ class MyDataPage(BasePage):
         """Read a schema in a thread, for a long one takes seconds, and take its facts."""
         draft = self.draft
         try:
-            schema = await self._in_thread(LONG, lambda: Schema.from_yaml(content.decode("utf-8")))
+            words = content.decode("utf-8")
+            schema = await asyncio.wrap_future(LONG.call(Schema.from_yaml, words, owner=current_client()))
             if draft is None or draft is not self.draft or self.facts is None or self.release.on:
                 return
             with self._hold():
