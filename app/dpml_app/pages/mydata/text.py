@@ -82,7 +82,8 @@ def column_words(draft: Draft, name: str) -> str:
     gaps = int(cells.isna().sum())
     missing = f"{gaps:,} ({percent(gaps / len(cells))})" if gaps else "none"
     note = column.note or (column.reason if column.kind == "ignored" else "")
-    return f"<p>Examples: {escape(shown)}. Missing values: {missing}. {escape(note and f'{note}.')}</p>"
+    note = note and f"{note[:1].upper()}{note[1:]}."
+    return f"<p>Examples: {escape(shown)}. Missing values: {missing}. {escape(note)}</p>"
 
 
 def reading_words(draft: Draft) -> str:

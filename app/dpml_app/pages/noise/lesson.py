@@ -28,14 +28,11 @@ def noise_width(s: Any, row: str = "smooth") -> float:
     return _smooth(s).widths[row][1]
 
 
-def noise_for_worst_case(s: Any) -> float:
-    """Return the mean size of Laplace noise for the global sensitivity."""
-    return level(s, "global") / s.noise_epsilon
-
-
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (mean_noise, noise_width, noise_for_worst_case)},
+    **{each.__name__: each for each in (mean_noise, noise_width)},
     "worst_case": lambda s: level(s, "global"),
+    # the mean size of Laplace noise for it
+    "noise_for_worst_case": lambda s: level(s, "global") / s.noise_epsilon,
     "local": lambda s: level(s, "local"),
     "smooth": lambda s: level(s, "smooth"),
     # the lower end of the axis of points
