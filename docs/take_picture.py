@@ -106,7 +106,7 @@ def take_over(app, *, release):
             page.get_by_role("checkbox").last.check()
             page.wait_for_timeout(1000)
     use.click()
-    page.get_by_text("All pages list it as").wait_for()
+    page.get_by_text("Pages with a data set list it as").wait_for()
     if release:
         page.get_by_role("button", name="Plan a release").click()
         page.get_by_text("a model with").filter(visible=True).first.wait_for()

@@ -23,7 +23,7 @@ pictures.
 """
 RELEASE = (
     "My data: release",
-    "A release of the table has a colour of its own. A bar splits ε between the parts of the release.",
+    "Sliders split ε between the parts of the release. The plan states the ε of each.",
 )
 VIEWS = (("light", "laptop-light"), ("dark", "laptop-dark"), ("phone", "phone-light"))
 

@@ -45,6 +45,8 @@ new MutationObserver((changes) => {
   for (const el of changes.flatMap(({addedNodes}) => [...addedNodes])) {
     if (!el.classList?.contains("place")) { continue }
     for (const name of el.classList) { document.getElementById(name)?.append(el) }
+    // panel-material-ui (0.16) gives its theme to models that a change names, and to no new root
+    messages.setv({tags: messages.document.roots().filter(({name}) => el.classList.contains(name))}, {sync: false})
   }
 }).observe(document.body, {childList: true})
 function visit(query) { say("visited", {query, at: performance.now()}) }

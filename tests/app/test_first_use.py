@@ -74,7 +74,7 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
         me.click("checkbox", f"From a public source: {entries}")
     expect(me.find("button", "Next column to check")).to_be_disabled()
     me.click("button", "Use this table")
-    me.read("All pages list it as")
+    me.read("Pages with a data set list it as")
     me.see("heading", "Advice")
     me.read(re.compile("^Start with ε|^Too few records at each"))
     # the ε for a target

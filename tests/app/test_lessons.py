@@ -139,7 +139,6 @@ def test_a_figure_is_not_computed_from_data_that_would_be_downloaded(monkeypatch
 
 # what a step states and its page does not write, and why
 NOT_SHOWN = {
-    **dict.fromkeys(("smooth", "local", "noise_width"), "the browser computes them"),
     **dict.fromkeys(("guess", "records", "paid", "replacement_noise_ratio"), "it is the case that is asked about"),
     "columns_kept": "the page names them",
     "naive_bayes_without_privacy": "the curves behind More draw it",
@@ -153,7 +152,6 @@ PARTS = {
     "steps_ratio score=count other=mutual_information": ("steps score=count", "steps score=mutual_information"),
     "off_ratio method=fixed-space other=histogram": ("off method=fixed-space", "off method=histogram"),
     "off_growth method=histogram from_dataset=census": ("off method=histogram",),
-    "laplace_to_cauchy": ("noise_for_worst_case", "noise_width"),
     "noise_cost method=output": ("without_noise", "trained method=output"),
     "table_cost": ("on_true_table", "on_published_table"),
     "columns_lost": ("columns", "columns_kept"),

@@ -34,7 +34,7 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     name = one.shell.settings.uploaded.table.name
     assert one.shell.settings.dataset == name
     assert uploaded_table.dataset(name).frame_schema.n_lower == 280
-    assert "All pages list it as" in one.page.status.object
+    assert "Pages with a data set list it as" in one.page.status.object
     # another session knows nothing of it
     assert other.shell.settings.uploaded.table is None
     assert name not in other.shell.settings.param["dataset"].objects

@@ -27,6 +27,11 @@ SIZES = """() => {
   }
   return sizes
 }"""
+# the ground of the main plot of Classifiers, and whether lines are along its axes
+MAIN_PLOT = """() => {
+  const plot = Bokeh.documents[0].get_model_by_name("train-methods")
+  return [plot?.background_fill_color, plot?.below[0].axis_line_alpha]
+}"""
 # what is done to the page's colours once somebody prints it
 ON_PAPER = """() => {
   dispatchEvent(new Event("beforeprint"))
@@ -177,3 +182,12 @@ def test_names_of_methods_have_room_on_the_lowest_phone(make_app, server):
     app.wait_for_answer(0)
     app.wait_for_drawn()
     app.check_becomes(lambda: app.page.evaluate(ROW_HEIGHT) > 24, True)
+
+
+def test_a_page_visited_later_follows_the_theme(make_app, server):
+    app = make_app(server, width=1280, height=800)
+    app.page.emulate_media(color_scheme="dark")
+    app.enter("noise", wait=False)
+    app.wait_for_drawn()
+    app.turn("train")
+    app.check_becomes(lambda: app.page.evaluate(MAIN_PLOT), ["#121212", 0])

@@ -163,5 +163,6 @@ def _sample(glyph: Glyph) -> Glyph:
         return _plain(glyph, x="x", y="y")
     if isinstance(glyph, Segment):
         return stroke(glyph.line_color, glyph.line_dash)
-    look = {"fill_color": glyph.fill_color, "fill_alpha": glyph.fill_alpha, "line_color": None}
+    outline = None if glyph.fill_alpha else glyph.line_color
+    look = {"fill_color": glyph.fill_color, "fill_alpha": glyph.fill_alpha, "line_color": outline}
     return Quad(left="x", right="x", bottom="y", top="y", **look)

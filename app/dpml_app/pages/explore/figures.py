@@ -227,7 +227,6 @@ def roc_view(tables: Mapping[str, Table]) -> hv.Overlay:
 def roc_figure() -> ViewFigure:
     """Return the figure of ROC curves, whose names stand below the diagonal, where no curve is better than a guess."""
     chart = ViewFigure("roc", roc_view, {"private": RATES, "exact": RATES})
-    chart.plot.max_width = 700
     named = (("exact", EXACT), ("private", CUSTOM.color), ("dotted: chance", REFERENCE))
     for place, (name, color) in enumerate(named):
         look: Any = {"text_align": "right", "text_baseline": "middle", "text_font_style": "bold"}

@@ -164,7 +164,7 @@ class MyDataPage(BasePage):
     settings_kind = MyDataSettings
     title = "My data"
     question = "Which accuracy can you expect on your own table?"
-    lead = "Upload a table and state its public metadata. All pages then use your table."
+    lead = "Upload a table and state its public metadata. All pages with a data set then use your table."
     kinds: ClassVar[tuple[type[Card], ...]] = ()
 
     def __init__(self, settings: Shared, pool: Pool):

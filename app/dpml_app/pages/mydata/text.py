@@ -82,7 +82,8 @@ def column_words(draft: Draft, name: str) -> str:
     gaps = int(cells.isna().sum())
     missing = f"{gaps:,} ({percent(gaps / len(cells))})" if gaps else "none"
     note = column.note or (column.reason if column.kind == "ignored" else "")
-    return f"<p>Examples: {escape(shown)}. Missing values: {missing}. {escape(note and f'{note}.')}</p>"
+    note = note and f"{note[:1].upper()}{note[1:]}."
+    return f"<p>Examples: {escape(shown)}. Missing values: {missing}. {escape(note)}</p>"
 
 
 def reading_words(draft: Draft) -> str:
@@ -110,7 +111,7 @@ def status(draft: Draft | None, held: bool, releasing: bool = False, *, secure: 
     table = f"<b>{escape(shortened(draft.file, LONGEST_NAME))}</b>: {len(draft.frame):,} records."
     if releasing:
         return f"<p>{table}</p>"
-    state = "All pages list it as <b>My table</b>." if held else "Not in use yet."
+    state = "Pages with a data set list it as <b>My table</b>." if held else "Not in use yet."
     count = len(draft.unconfirmed)
     entries = f"{count} metadata {'entries' if count > 1 else 'entry'} {BADGES[DERIVED]}"
     marked = f"<p>{entries}. A release needs a public source for each.</p>" if count else ""
@@ -287,7 +288,7 @@ def spent(total: float, already: float, releases: int, noun: str) -> str:
 
 
 def undelivered(charged: float) -> str:
-    """Return what a release or paid bounds have cost that failed."""
+    """Return the cost of a release that failed."""
     return f"ε = {number(charged)} was charged, but nothing was released." if charged else "Nothing was charged."
 
 

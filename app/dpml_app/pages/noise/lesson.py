@@ -23,19 +23,16 @@ def level(s: Any, kind: str) -> float:
     return _smooth(s).levels[kind]
 
 
-def noise_width(s: Any) -> float:
-    """Return the scale of Cauchy noise by the smooth sensitivity: half of the samples lie within it."""
-    return _smooth(s).widths["smooth"][0]
-
-
-def noise_for_worst_case(s: Any) -> float:
-    """Return the mean size of Laplace noise for the global sensitivity."""
-    return level(s, "global") / s.noise_epsilon
+def noise_width(s: Any, row: str = "smooth") -> float:
+    """Return the half-width that holds 90% of releases with noise scaled by the smooth or the global sensitivity."""
+    return _smooth(s).widths[row][1]
 
 
 FIGURES: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (mean_noise, noise_width, noise_for_worst_case)},
+    **{each.__name__: each for each in (mean_noise, noise_width)},
     "worst_case": lambda s: level(s, "global"),
+    # the mean size of Laplace noise for it
+    "noise_for_worst_case": lambda s: level(s, "global") / s.noise_epsilon,
     "local": lambda s: level(s, "local"),
     "smooth": lambda s: level(s, "smooth"),
     # the lower end of the axis of points
@@ -44,5 +41,5 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "number_of_points": lambda s: s.noise_size,
     # ratios of two sizes of the noise
     "mean_noise_ratio": lambda s, at: mean_noise(s) / mean_noise(s, at),
-    "laplace_to_cauchy": lambda s: noise_for_worst_case(s) / noise_width(s),
+    "laplace_to_cauchy": lambda s: noise_width(s, "global") / noise_width(s),
 }

@@ -41,8 +41,8 @@ LEVELS = {
 
 
 BARS, DRAWN = ("y", "top", "start", "chance", "name", "shown", "correct"), ("y", "chance", "text")
-# letters of a grid's name above its bar, which have room on a phone
-LETTERS = 42
+# letters of a grid's name above its bar, most of which have room on a phone
+LETTERS = 60
 
 
 def chances_view(tables: Mapping[str, Table]) -> hv.Overlay:
@@ -63,7 +63,7 @@ def chances_figure() -> ViewFigure:
     look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
     drawn, bars = chart.sources["drawn"], chart.sources["bars"]
     write(chart.plot, "chance", "y", "text", source=drawn, color=ORANGE, x_offset=12, **look)
-    look = {"text_font_size": "13px", "x_offset": 3, "y_offset": -2}
+    look = {"text_font_size": "12px", "x_offset": 3, "y_offset": -2}
     write(chart.plot, "start", "top", "shown", source=bars, color=REFERENCE, **look)
     return chart
 
@@ -91,7 +91,7 @@ def marginals_view(tables: Mapping[str, Table]) -> hv.Overlay:
     layers = []
     for name, look in LOOKS.items():
         bars = hv.Rectangles(tables[name], [*ENDS, "synthetic"], label=LABELS[name], group=name)
-        outline = hv.Rectangles(tables[name], [*ENDS, "true"], group=name)
+        outline = hv.Rectangles(tables[name], [*ENDS, "true"], label="non-private table", group=name)
         layers += [
             bars.opts(line_color=None, tools=["hover"], **look),
             outline.opts(fill_alpha=0, line_color=EXACT, line_width=1),

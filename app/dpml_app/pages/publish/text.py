@@ -61,7 +61,7 @@ def kept(drawn: Mapping[str, Any]) -> str:
     names = [escape(name) for name in drawn["kept"]]
     listed = f": {', '.join(names)}" if names else ""
     number = f"<b>{len(names)} of {drawn['n_columns']} columns</b>"
-    return f"{number} kept{listed}. The others are noise. Outlines: the non-private table."
+    return f"{number} kept{listed}. The others are noise."
 
 
 def models(found: Mapping[str, Draws]) -> str:
