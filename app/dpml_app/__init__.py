@@ -2,7 +2,7 @@
 
 >>> import dpml_app
 >>> dpml_app.cards_of()[:2]
-['explore.cost', 'explore.selection']
+['explore.cost', 'explore.roc']
 """
 
 from __future__ import annotations

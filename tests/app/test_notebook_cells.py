@@ -112,7 +112,7 @@ def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cell
 def test_a_card_computes_for_itself_alone(cells):
     live = dpml_app.card("select.accuracy", data="toy", draws=10)
     shown(live, Wire(), lambda live: True)
-    assert live.page._asked() == {"accuracy"}
+    assert {name for name, slot in live.page.card_slots.items() if slot.objects} == {"accuracy"}
     live.close()
 
 
