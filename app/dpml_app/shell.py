@@ -65,7 +65,7 @@ class Messages(DataModel):
     answered = String("{}")
     ended = String("false")
     # from the browser: where Back, Forward or a link leads (query, at); cards that have come near the view; what it
-    # asks for (what, of, serial): numbers of a card, the report, an address as a picture, a pin
+    # asks for (what, of, serial): numbers of a card, an address as a picture, a pin
     visited = String('{"query": "", "at": 0}')
     near = String("[]")
     asking = String("{}")
@@ -74,7 +74,7 @@ class Messages(DataModel):
 
 
 def _sent(text: str, **entries: Any) -> Any:
-    """Return an object with these entries, without any a list, that a browser has sent; None if it is another."""
+    """Return what a browser has sent: an object with these entries, or a list if none is given; None for other JSON."""
     try:
         sent = json.loads(text) if len(text) <= MOST_MESSAGE else None
     except (ValueError, RecursionError):
@@ -136,7 +136,7 @@ class Shell:
         return {model.name: model for model in (self.messages, *self.class_session.sources)}
 
     def _say(self, name: str, value: Any) -> None:
-        """Send a message to the browser, if it is another than the last."""
+        """Send a message to the browser unless it equals the last one."""
         setattr(self.messages, name, json.dumps(value))
 
     @property
