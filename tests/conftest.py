@@ -74,6 +74,27 @@ def offline(monkeypatch):
     return tried
 
 
+@pytest.fixture(autouse=True)
+def seeded_noise(request, monkeypatch):
+    """Give the noise of releases a seed, except in tests of the system's own."""
+    if request.node.get_closest_marker("system_noise") is None:
+        from seeded_noise import give_seed, seed_of
+
+        give_seed(monkeypatch, seed_of(request.node.nodeid))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    """Give a seed also to what several tests share, which is made before the fixture above."""
+    if fixturedef.scope == "function":
+        return (yield)
+    from seeded_noise import give_seed, seed_of
+
+    with pytest.MonkeyPatch.context() as patch:
+        give_seed(patch, seed_of(f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param', '')}"))
+        return (yield)
+
+
 # The fixtures below serve tests of the app. They import the app when they are used: it takes seconds.
 
 

@@ -31,6 +31,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
+@pytest.mark.system_noise
 @pytest.mark.parametrize(("name", "relation"), others_in_full(LAWS, *dict(LAWS).items()))
 def test_draws_follow_the_law_of_the_exact_audit(name, relation):
     for law in AUDITED[name].check_laws(1.0, relation, rng=rng()):

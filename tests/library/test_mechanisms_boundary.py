@@ -181,6 +181,7 @@ CASES = {
 }
 
 
+@pytest.mark.system_noise
 @pytest.mark.parametrize("name", CASES)
 def test_draws_follow_the_stated_law(name):
     mechanism, statistic, pvalue = CASES[name]

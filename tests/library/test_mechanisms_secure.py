@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from seeded_noise import give_seed
 
 from dpml.audit import check_noise
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra, NotPrivate
 from dpml.mechanisms import Geometric
+from dpml.mechanisms.choice import PermuteAndFlip
 from dpml.mechanisms.secure import (
     check_release,
     discrete_gaussian,
@@ -28,6 +30,8 @@ from dpml.mechanisms.secure import (
     noisy_max,
 )
 from dpml.mechanisms.source import Source
+
+pytestmark = pytest.mark.system_noise
 
 INT64 = np.iinfo(np.int64)
 epsilons = st.floats(1e-6, 1e6)
@@ -211,3 +215,33 @@ def test_without_the_extra_the_message_says_what_to_install(call, monkeypatch):
     with pytest.raises(MissingExtra, match=r'pip install "dpml-explorer\[release\]"') as caught:
         call()
     assert isinstance(caught.value, ImportError)
+
+
+# ---- the noise of other tests -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draw", "law"),
+    [
+        (lambda: integer_laplace([0] * 4000, 2.0), stats.dlaplace(0.5).pmf),
+        (lambda: discrete_gaussian([0] * 4000, 0.8), lambda k: np.exp(-((k / 0.8) ** 2) / 2)),
+        (
+            lambda: noisy_max([0, 1, 3], 1.0, 1.0, draws=4000),
+            lambda k: PermuteAndFlip(1.0, 1.0).probabilities([0, 1, 3]),
+        ),
+    ],
+)
+def test_the_noise_of_other_tests_has_a_seed_and_the_law_of_a_release(draw, law, monkeypatch):
+    released = []
+    for seed in (1, 1, 2):
+        with monkeypatch.context() as patch:
+            give_seed(patch, seed)
+            released.append(draw())
+    assert (released[0] == released[1]).all()
+    assert (released[0] != released[2]).any()
+    values, counts = np.unique(released[0], return_counts=True)
+    within = np.arange(min(values), max(values) + 1)
+    expected = np.array(law(within)) / np.sum(law(within))
+    seen = np.array([counts[values == k].sum() for k in within])
+    common = expected * 4000 >= 5
+    assert stats.chisquare(seen[common], expected[common] / expected[common].sum() * seen[common].sum()).pvalue > 1e-3

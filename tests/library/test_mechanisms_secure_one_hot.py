@@ -24,6 +24,8 @@ from dpml.mechanisms.secure_one_hot import (
     rounding,
 )
 
+pytestmark = pytest.mark.system_noise
+
 FALSE_ALARM = 1e-9
 NORM = OneHotNorm(0.5, (2, 3, 5), n_scalars=2, sensitivity=2.0)
 
