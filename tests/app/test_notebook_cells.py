@@ -150,6 +150,17 @@ def test_messages_of_two_outputs_and_inner_ones_ask_no_other_host(cells):
         live.close()
 
 
+def test_style_that_is_not_inlined_asks_no_other_host(cells):
+    live, doc, wire = dpml_app.card("rivals"), Document(), Wire()
+    add_to_doc(live.get_root(doc, wire), doc, hold=True)
+    with live._one_message():
+        pass
+    live.page.work.progress.status.object = "outside of a message"
+    assert f'"{LOCAL_DIST}' in str(wire.sent)
+    assert CDN_DIST not in str(wire.sent)
+    live.close()
+
+
 def test_widget_sends_whole_answers_without_another_host(cells, monkeypatch):
     sent = []
     monkeypatch.setattr(BokehModel, "send", lambda self, content, buffers=None: sent.append(str(content)))

@@ -12,6 +12,7 @@ import panel as pn
 import param
 from bokeh.document import Document
 from panel.io.notebook import block_comm
+from panel.io.resources import LOCAL_DIST
 from panel.io.state import set_curdoc
 
 from dpml_app import uploaded_table
@@ -105,8 +106,11 @@ class Live(pn.Column):
                 return
             doc = None if self._root is None else self._root.document
             held = doc is None or doc.callbacks.hold_value is not None
-            if doc is not None and not held:
-                doc.hold()
+            if doc is not None:
+                # a message of the browser may end the hold in between: what is not inlined then asks the own host
+                doc.template_variables["dist_url"] = LOCAL_DIST
+                if not held:
+                    doc.hold()
             self._in_message = True
             try:
                 with block_comm():
