@@ -109,7 +109,7 @@ def take_over(app, *, release):
     page.get_by_text("Pages with a data set list it as").wait_for()
     if release:
         page.get_by_role("button", name="Plan a release").click()
-        page.get_by_text("a model with").filter(visible=True).first.wait_for()
+        page.get_by_text("Forecast: accuracy").filter(visible=True).first.wait_for()
     else:
         page.get_by_text("Start with").filter(visible=True).first.wait_for()
     page.locator("main").evaluate("(main) => { main.scrollTop = 0 }")

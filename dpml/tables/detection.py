@@ -89,7 +89,7 @@ def read_encoding(file: BinaryIO, name: str, encoding: str | None, questions: Qu
                 return _check_text(file, name, candidate)
             except TableUnreadable:
                 continue
-        raise error from None
+        raise
 
 
 def likely_encoding(file: BinaryIO, name: str, questions: Questions) -> str | None:
@@ -189,10 +189,8 @@ def _check_text(file: BinaryIO, name: str, encoding: str) -> str:
             if not isinstance(error, UnicodeDecodeError):
                 raise TableUnreadable(name, f"it is no text in {encoding}", line=line) from error
             bad, before = error.object[error.start : error.start + 1], error.object[: error.start]
-            cause = (
-                f"the byte {bad.hex()} is no text in {encoding.upper()}. Save the file as UTF-8, "
-                'or say its encoding, such as encoding="cp1252"'
-            )
+            cause = f"the byte {bad.hex()} is no text in {encoding.upper()}. State its encoding, such as cp1252, or "
+            cause += "save the file as UTF-8"
             raise TableUnreadable(name, cause, line=line + before.count(b"\n")) from error
         if "\0" in text:
             at = line + text[: text.index("\0")].count("\n")

@@ -120,8 +120,6 @@ def check_name(file: str, given: str, limits: Limits, *, line: int | None, numbe
     return name
 
 
-# those that are offered first: every codec of Python can be stated
-ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1")
 DELIMITERS = (",", ";", "\t", "|")
 # a space is any number of them
 SPACE = " "

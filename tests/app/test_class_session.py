@@ -167,11 +167,25 @@ def test_a_server_without_classes_offers_none_and_others_so_many(arrive, monkeyp
     monkeypatch.setenv("DPML_CLASSES", "2")
     teachers = [arrive() for _ in range(3)]
     for number, teacher in enumerate(teachers):
+        teacher.session.client = f"192.0.2.{number}"
         teacher.send("open", lesson=LESSON, step=1, serial=number)
     assert teachers[2].state["said"] == "2 classes are open: DPML_CLASSES allows 2."
     codes = {teacher.state["code"] for teacher in teachers[:2]}
     assert len(codes) == 2
     assert all(len(code) == CODE_LENGTH and set(code) <= set(LETTERS) for code in codes)
+    teachers[0].send("end")
+    teachers[2].send("open", lesson=LESSON, step=1, serial=9)
+    assert teachers[2].state["role"] == "teacher"
+
+
+def test_one_client_opens_half_of_the_classes(arrive, monkeypatch):
+    monkeypatch.setenv("DPML_CLASSES", "3")
+    teachers = [arrive() for _ in range(4)]
+    teachers[3].session.client = "192.0.2.7"
+    for teacher in teachers:
+        teacher.send("open", lesson=LESSON, step=1)
+    assert [teacher.state["role"] for teacher in teachers] == ["teacher", "teacher", "", "teacher"]
+    assert teachers[2].state["said"] == "Your address has 2 classes open: it may open half of DPML_CLASSES (3)."
     teachers[0].send("end")
     teachers[2].send("open", lesson=LESSON, step=1, serial=9)
     assert teachers[2].state["role"] == "teacher"

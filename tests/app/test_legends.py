@@ -73,6 +73,27 @@ def test_samples_are_painted_after_each_change(make_app, server, page_id, epsilo
     check(app, "after ten steps of ε")
 
 
+# width and height of what is painted of a sample
+EXTENT = f"""([of, label]) => {{
+  const [, legend] = ({LEGEND_VIEWS})().find(([model]) => model.name === of)
+  const {{canvas}} = legend.entries.find((entry) => entry.label === label).glyph
+  const paper = document.createElement("canvas").getContext("2d")
+  Object.assign(paper.canvas, {{width: canvas.width, height: canvas.height}})
+  paper.drawImage(canvas, 0, 0)
+  const {{data}} = paper.getImageData(0, 0, canvas.width, canvas.height)
+  const at = [...data.keys()].filter((i) => i % 4 === 3 && data[i] > 0).map((i) => (i - 3) / 4)
+  const extent = (places) => Math.max(...places) - Math.min(...places) + 1
+  return [extent(at.map((i) => i % canvas.width)), extent(at.map((i) => Math.floor(i / canvas.width)))]
+}}"""
+
+
+def test_sample_without_noise_is_upright_as_in_the_plot(make_app, server):
+    app = make_app(server).enter("train", "&dataset=toy&draws=10")
+    check(app, "after load")
+    width, height = app.page.evaluate(EXTENT, ["train-methods", "without noise"])
+    assert height > 2 * width
+
+
 # on a phone plots have the least room
 @pytest.mark.parametrize("page_id", others_in_full([name for name in PAGE_SOURCES if name != "mydata"], "evaluate"))
 def test_each_legend_is_drawn_once_and_within_its_plot(make_app, server, page_id):

@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import json
 import logging
+import re
 import subprocess
 import sys
 import warnings
@@ -147,14 +148,14 @@ def test_a_worker_writes_nothing(call, capfd):
 
 
 class Written(Server):
-    """``python -m dpml_app`` whose output is kept."""
+    """A server whose output is kept."""
 
-    def __init__(self, folder):
-        self.log = folder / "log"
+    def __init__(self, folder, serve):
+        self.log, self.serve = folder / "log", serve
         super().__init__()
 
     def command(self, port):
-        return ["/bin/sh", "-c", f"exec {sys.executable} -m dpml_app --port {port} > {self.log} 2>&1"]
+        return ["/bin/sh", "-c", f"exec {sys.executable} -m {self.serve} --port {port} > {self.log} 2>&1"]
 
     def read(self):
         return self.log.read_text(encoding="utf-8")
@@ -167,9 +168,10 @@ def socket_session():
     return module.SocketSession
 
 
-def test_a_server_writes_down_a_session_and_nothing_that_its_browser_sent(tmp_path):
+@pytest.mark.parametrize("serve", ["dpml_app", "panel serve app"])
+def test_a_server_writes_down_a_session_and_nothing_that_its_browser_sent(tmp_path, serve):
     """Once more than what is handled: a value of the wrong kind, which Bokeh logs with the whole message."""
-    server = Written(tmp_path)
+    server = Written(tmp_path, serve)
 
     async def visit():
         base, near = f"http://127.0.0.1:{server.port}", ["place-noise-advanced"]
@@ -196,4 +198,6 @@ def test_a_server_writes_down_a_session_and_nothing_that_its_browser_sent(tmp_pa
     assert any(one["event"] == "computed" and one["kind"].startswith("dpml_app.pages.noise.") for one in found)
     assert any(one["event"] == "log" and one["logger"].startswith("bokeh.server") for one in found)
     others = [line for line in written.splitlines() if not line.startswith("{")]
-    assert all(line.startswith(("dpml: http", "Received signal")) for line in others)
+    told_by = ("dpml: http", "Received signal", "Interrupted, shutting down")
+    of_panel = r"[-\d]+ [:,\d]+ (Starting Bokeh server .*|Bokeh app running at: http.*/app)"
+    assert all(line.startswith(told_by) or re.fullmatch(of_panel, line) for line in others)

@@ -176,6 +176,21 @@ def test_next_column_to_check_is_one_that_lacks_a_source(session):
     assert form.known["table"].label == "From a public source: labels, number of records"
 
 
+def test_late_tick_confirms_no_other_column(session):
+    one = session()
+    one.upload(csv())
+    form = one.page.facts
+    one.do(lambda: setattr(form.which, "value", "quokka-count"))
+    seen, labels = form.known["column"], form.known["table"]
+    one.do(lambda: form.next.param.trigger("clicks"))
+    assert form.which.value == "plan"
+    one.do(lambda: setattr(seen, "value", True))
+    assert {each.column for each in one.page.draft.unconfirmed} == {"plan", ""}
+    assert not form.known["column"].value
+    one.do(lambda: setattr(form.label, "value", "plan"))
+    assert form.known["table"] is not labels
+
+
 def test_reading_is_cancelled(session, monkeypatch):
     one = session()
     usual, page = mydata.examine_table, one.page

@@ -29,6 +29,7 @@ NO_NAMES = lines("20,Clerk,no\n21,Cook,yes", AGES, repeated("Clerk", "Cook"), PE
 TWICE = lines("score,score,label", AGES, repeated(1, 2, 3), PEOPLE)
 CYRILLIC = lines("возраст;город;label", AGES, repeated("Москва", "Казань"), PEOPLE, separator=";")
 CYRILLIC = CYRILLIC.decode().encode("cp1251")
+TWO_ENCODINGS = lines("age,city,label", AGES, repeated("München"), PEOPLE) + "30,Köln,yes\n".encode("cp1252")
 UNITS = lines("income,label", repeated("950", "5k"), PEOPLE)
 GAPS = lines("age,label", repeated("k.A.", *AGES[:20]), PEOPLE)
 SENTINEL = lines("bmi,label", repeated("-999", "22.5", "24", "31"), PEOPLE)
@@ -120,6 +121,25 @@ def test_doubtful_encoding_is_asked_with_cells(session):
     other = next(i for i, each in enumerate(question.readings) if each.options["encoding"] == "cp1253")
     choose(one, "encoding", other)
     assert "город" not in one.page.draft.columns
+
+
+def test_unknown_encoding_is_chosen(session):
+    one = session()
+    one.upload(TWO_ENCODINGS)
+    assert one.page.draft is None
+    assert "State its encoding" in one.said[0]
+    assert one.page.encoding.visible
+    one.do(lambda: setattr(one.page.encoding, "value", "utf-16"))
+    assert one.page.draft is None
+    one.do(lambda: setattr(one.page.encoding, "value", "cp1252"))
+    assert one.said == []
+    assert not one.page.encoding.visible
+    assert set(one.page.draft.frame["city"]) == {"MÃ¼nchen", "Köln"}
+    assert one.page.draft.stated == {"encoding": "cp1252"}
+    one.upload(TWO_ENCODINGS)
+    assert one.page.encoding.value == ""
+    one.do(one.page.drop)
+    assert (one.page.encoding.visible, one.page._undecoded) == (False, None)
 
 
 def test_identifier_is_left_out_until_a_person_says_otherwise(session):

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import re
+import threading
 
 import dpml_app
 import numpy as np
@@ -122,6 +123,41 @@ def test_a_moved_setting_is_answered_without_another_host(cells):
     assert "at ε = 1" in said(live, "cost")
     assert len(wire.sent) > 1
     assert not any(f'"{host}' in str(sent) for host in (CDN_DIST, LOCAL_DIST) for sent in wire.sent)
+    live.close()
+
+
+def test_messages_of_two_outputs_and_inner_ones_ask_no_other_host(cells):
+    lives, wire = [dpml_app.card("rivals") for _ in range(2)], Wire()
+    for live in lives:
+        doc = Document()
+        add_to_doc(live.get_root(doc, wire), doc, hold=True)
+
+    def change(live, text):
+        with live._one_message():
+            live.page.headline.object = live.page.work.progress.status.object = text
+
+    # JupyterLab gives each output a thread
+    another = threading.Thread(target=change, args=(lives[1], "second"))
+    with lives[0]._one_message():
+        another.start()
+        another.join(1)
+        change(lives[0], "inner")
+        lives[0].page.work.progress.status.object = "outer"
+    another.join()
+    assert all(f'"{text}"' in str(wire.sent) for text in ("second", "outer"))
+    assert not any(f'"{host}' in str(sent) for host in (CDN_DIST, LOCAL_DIST) for sent in wire.sent)
+    for live in lives:
+        live.close()
+
+
+def test_style_that_is_not_inlined_asks_no_other_host(cells):
+    live, doc, wire = dpml_app.card("rivals"), Document(), Wire()
+    add_to_doc(live.get_root(doc, wire), doc, hold=True)
+    with live._one_message():
+        pass
+    live.page.work.progress.status.object = "outside of a message"
+    assert f'"{LOCAL_DIST}' in str(wire.sent)
+    assert CDN_DIST not in str(wire.sent)
     live.close()
 
 

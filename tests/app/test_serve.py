@@ -52,6 +52,11 @@ def test_every_answer_has_the_headers(strict, path):
         assert answer.headers["Server"] is None
 
 
+def test_root_leads_to_the_app_with_its_settings(strict):
+    with urlopen(f"http://127.0.0.1:{strict.port}/?page=noise&noise_epsilon=1") as answer:
+        assert answer.url.endswith("/app?page=noise&noise_epsilon=1")
+
+
 def test_nothing_may_come_from_another_host():
     allowed = {"'self'", "'none'", "'unsafe-inline'", "'unsafe-eval'", "blob:", "data:"}
     assert {source for sources in POLICY.values() for source in sources.split()} <= allowed

@@ -191,7 +191,7 @@ def test_names_that_are_a_fault_are_asked_about(layout):
 REFUSED = {
     "decimal commas between commas": (b"a,b\n1,5,2,5\n3,5,4,5\n", "quote fields that hold the delimiter"),
     "a note at the end": (b"a;b\n1;2\n3;4\nSource: office of statistics\n", "Take out lines that are no records"),
-    "two encodings": ("a;b\né;2\n".encode() + b"\xe9;3\n", "say its encoding"),
+    "two encodings": ("a;b\né;2\n".encode() + b"\xe9;3\n", "State its encoding"),
     "a spreadsheet": (b"PK\x03\x04....", "save the sheet as CSV"),
 }
 

@@ -9,6 +9,7 @@ Sessions and timers run in the one loop of the server, so nothing is locked.
 
 import asyncio
 import json
+import math
 import secrets
 from collections import Counter
 from collections.abc import Mapping
@@ -62,6 +63,8 @@ class Classroom:
     secret: str
     place: Place
     teacher: "ClassSession | None"
+    # the one that opened it
+    client: str
     seats: dict["ClassSession", str] = field(default_factory=dict)
     guesses: dict[Place, Guesses] = field(default_factory=dict)
     timer: asyncio.TimerHandle | None = None
@@ -140,15 +143,18 @@ OPEN: dict[str, Classroom] = {}
 
 
 def open_class(session: "ClassSession", place: Place, route: str) -> Classroom:
-    """Open a class at a step; raise `ServerFull` where as many are open as may be.
+    """Open a class at a step; raise `ServerFull` where as many are open as may be, or half as many of one client.
 
     A proxy sends every link to the class where it sends the route before the dash of its code.
     """
     allowed = int(most(CLASSES))
     if len(OPEN) >= allowed:
         raise ServerFull(f"{len(OPEN)} classes are open: {CLASSES.name} allows {allowed}.")
+    of_client = sum(room.client == session.client for room in OPEN.values())
+    if of_client >= math.ceil(allowed / 2):
+        raise ServerFull(f"Your address has {of_client} classes open: it may open half of {CLASSES.name} ({allowed}).")
     code = "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))
-    room = Classroom(f"{route}-{code}" if route else code, secrets.token_urlsafe(24), place, session)
+    room = Classroom(f"{route}-{code}" if route else code, secrets.token_urlsafe(24), place, session, session.client)
     OPEN[room.code] = room
     return room
 

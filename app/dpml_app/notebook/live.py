@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ import panel as pn
 import param
 from bokeh.document import Document
 from panel.io.notebook import block_comm
+from panel.io.resources import LOCAL_DIST
 from panel.io.state import set_curdoc
 
 from dpml_app import uploaded_table
@@ -24,6 +26,11 @@ STYLE = """
   --numbers-button: none; padding: 12px; box-sizing: border-box; font-family: Roboto, Helvetica, Arial, sans-serif;
 }
 """
+
+
+# JupyterLab gives each output's messages a thread of its own, and Panel (1.9.4) blocks the pushes of all by one flag,
+# which the end of any block takes away: so one output changes at a time, and one block holds those inside it
+_CHANGING = threading.RLock()
 
 
 class Opened(pn.custom.JSComponent):
@@ -59,6 +66,7 @@ class Live(pn.Column):
         self._page, self._table, self._another = page, table, again
         self._task: asyncio.Task | None = None
         self._root: Any = None
+        self._in_message = False
         page.one_message = self._one_message
         page.controls.hold = self._one_message
         self._opened.param.watch(self._start, "opened")
@@ -92,19 +100,28 @@ class Live(pn.Column):
         Panel holds the document of a cell, and sends by `push_notebook`. A widget's document sends each change at
         once; it is not the one that Panel names, which the widget leaves empty.
         """
-        doc = None if self._root is None else self._root.document
-        held = doc is None or doc.callbacks.hold_value is not None
-        if doc is not None and not held:
-            doc.hold()
-        try:
-            with block_comm():
+        with _CHANGING:
+            if self._in_message:
                 yield
-                if self._root is not None:
-                    inline_styles(self, self._root)
-        finally:
-            if doc is not None and not held:
-                doc.unhold()
-        pn.io.push_notebook(self)
+                return
+            doc = None if self._root is None else self._root.document
+            held = doc is None or doc.callbacks.hold_value is not None
+            if doc is not None:
+                # a message of the browser may end the hold in between: what is not inlined then asks the own host
+                doc.template_variables["dist_url"] = LOCAL_DIST
+                if not held:
+                    doc.hold()
+            self._in_message = True
+            try:
+                with block_comm():
+                    yield
+                    if self._root is not None:
+                        inline_styles(self, self._root)
+            finally:
+                self._in_message = False
+                if doc is not None and not held:
+                    doc.unhold()
+            pn.io.push_notebook(self)
 
     def close(self) -> None:
         """Stop computing, and let the table go."""

@@ -84,6 +84,7 @@ def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -
     from bokeh.util.token import generate_secret_key
     from panel.io.application import Application
     from panel.io.state import set_curdoc
+    from tornado.web import RedirectHandler
 
     from dpml_app.serving.session_ids import OwnSessions
 
@@ -109,6 +110,8 @@ def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -
         start=False,
         verbose=False,
         transforms=[SecurityHeaders],
+        # Bokeh's own redirect drops the settings of a link
+        extra_patterns=[("/", RedirectHandler, {"url": "/app", "permanent": False})],
     )
     collect_rarely()
     log.begin()  # last: Bokeh and Panel have set up theirs by now

@@ -80,22 +80,23 @@ class FactsForm:
         self.typed = {
             fact: pmui.TextInput(label=title, max_length=LONGEST_LIST, **WIDE) for fact, title in titles.items()
         }
-        # whether the entries of the table, and of the column, that were read off the data are public
-        self.known = {of: pmui.Checkbox(**WIDE) for of in ("table", "column")}
+        # whether the entries of the table, and of the column, that were read off the data are public; their places, and
+        # the columns that they are about
+        self.known: dict[str, pmui.Checkbox] = {}
+        self.places = {of: pn.Column(**WHOLE) for of in ("table", "column")}
+        self._about: dict[str, str] = {}
         self.about, self.every = pane(), pane("", (4, 12), TABLES)
         self.next = button("Next column to check", self._next)
         for fact, widget in {**self.typed, "label": self.label, "kind": self.kind}.items():
             widget.param.watch(lambda event, fact=fact: self._say(fact, event.new), "value")
-        for of, box in self.known.items():
-            box.param.watch(lambda event, of=of: self._confirm(of, event.new), "value")
         self.which.param.watch(lambda _event: self.show(), "value")
         classes, records, *of_column = self.typed.values()
         head = pane("<h2>Public metadata of this table</h2>", (8, 12, 0, 12), TABLES)
         of_table = line(self.label, classes, records, least=220)
         fields = line(self.which, self.kind, *of_column, least=220)
-        self.of_column = pn.Column(fields, self.about, self.known["column"], self.next, **WHOLE)
+        self.of_column = pn.Column(fields, self.about, self.places["column"], self.next, **WHOLE)
         whole = button("Use this table", use, variant="contained")
-        self.whole = pn.Column(head, of_table, self.known["table"], self.of_column, self.every, whole, **WHOLE)
+        self.whole = pn.Column(head, of_table, self.places["table"], self.of_column, self.every, whole, **WHOLE)
         self.show()
 
     def show(self) -> None:
@@ -119,18 +120,30 @@ class FactsForm:
             typed |= {fact: self._text(value) for fact, value in values.items()}
         for fact, widget in self.typed.items():
             widget.param.update(value=typed.get(fact, ""), visible=fact in typed)
-        for of, box in self.known.items():
-            entries = self._entries(of)
-            title = f"From a public source: {', '.join(text.FACT_TITLES[each.fact] for each in entries)}"
-            sure = all(each.confirmed for each in entries)
-            box.param.update(label=title, visible=bool(entries), value=sure)
+        self._show_box("table", "", draft.label)
+        self._show_box("column", chosen or "", chosen or "")
         self.every.object = text.facts(draft)
         self.next.disabled = not self._open()
         self._filling = False
 
-    def _entries(self, of: str) -> list[compute.Proposed]:
-        """Return the entries of the table, or of the column that is shown, that were read off the data."""
-        name = self.which.value if of == "column" else ""
+    def _show_box(self, of: str, name: str, about: str) -> None:
+        """Show the box for the entries of a column, or of the table (an empty name).
+
+        Another column has another box, so that a late tick confirms no column but the one that the person saw.
+        """
+        is_other = self._about.get(of) != about
+        if is_other:
+            self._about[of], self.known[of] = about, pmui.Checkbox(**WIDE)
+            self.known[of].param.watch(lambda event: self._confirm(name, event.new), "value")
+        entries = self._entries(name)
+        title = f"From a public source: {', '.join(text.FACT_TITLES[each.fact] for each in entries)}"
+        sure = all(each.confirmed for each in entries)
+        self.known[of].param.update(label=title, visible=bool(entries), value=sure)
+        if is_other:
+            self.places[of].objects = [self.known[of]]
+
+    def _entries(self, name: str) -> list[compute.Proposed]:
+        """Return the entries of a column, or of the table, that were read off the data."""
         return [each for each in self.draft.proposed if each.column == name]
 
     def _open(self) -> list[str]:
@@ -165,9 +178,9 @@ class FactsForm:
         self.show()
         self._changed()
 
-    def _confirm(self, of: str, sure: bool) -> None:
+    def _confirm(self, name: str, sure: bool) -> None:
         if not self._filling:
-            for each in self._entries(of):
+            for each in self._entries(name):
                 self.draft.confirm(each.column, each.fact, sure)
             self.show()
             self._changed()

@@ -20,8 +20,9 @@ from panel.custom import JSComponent
 from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge, TableUnreadable
 from dpml.schema import Schema
 from dpml.studies import advised
-from dpml.tables import Limits, examine_table
+from dpml.tables import Limits, detection, examine_table
 from dpml.tables.reading import Question
+from dpml.tables.text_format import ENCODING_WORDS
 from dpml_app import uploaded_table
 from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
@@ -42,6 +43,10 @@ MOST_SCHEMA = 1_000_000
 # Parquet needs the extra `large`
 PARQUET = find_spec("pyarrow") is not None
 LONGEST_NAME = 100
+# what a file may be in that is not UTF-8, as a person chooses it
+ENCODINGS = {"Choose an encoding": ""} | {
+    ENCODING_WORDS.get(name, name): name for name in (*ENCODING_WORDS, *detection.ENCODINGS) if name != "utf-8"
+}
 # reads the file again: what is stated of its format, the kinds of columns, and the answers
 Read = Callable[[dict[str, Any], dict[str, str], Answers | None], None]
 
@@ -170,7 +175,7 @@ class MyDataPage(BasePage):
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
         self.context = Context(settings, self._spawn, self._hold)
-        self._draft_room = uploaded_table.UploadRoom()
+        self._draft_room, self._undecoded_room = uploaded_table.UploadRoom(), uploaded_table.UploadRoom()
         self.facts: FactsForm | None = None
         self.questions: Questions | None = None
         allowed = uploaded_table.most_bytes()
@@ -205,8 +210,12 @@ class MyDataPage(BasePage):
         self.to_release = button(f"Plan a {self.release.noun}", partial(self._take_step, self.release.enter))
         self.from_release = button("Back to the table", partial(self._take_step, self.release.leave))
         self.steps = pn.Column(**WHOLE)
+        # of the last file, if its encoding could not be told
+        self.encoding = pmui.Select(label="Encoding of the file", options=ENCODINGS, visible=False, **WIDE)
+        self.encoding.param.watch(self._on_encoding, "value")
+        self._undecoded: tuple[str, bytes] | None = None
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
-        self.uploading = pn.Column(self.upload, **WHOLE)
+        self.uploading = pn.Column(self.upload, self.encoding, **WHOLE)
         parts = [self.release.whole, self.advice.whole, self.steps, self.uploading, self.bar, self.cancel]
         self.main = pn.Column(*parts, stylesheets=[BOX_STYLE], **WHOLE)
         self.regions["top"].append(self.main)
@@ -249,9 +258,25 @@ class MyDataPage(BasePage):
             self._early = name, content
             return
         self.clear("file")
+        self._offer_encodings(None)
         self._reading += 1
         log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
+
+    def _on_encoding(self, event: Any) -> None:
+        """Read the file that was refused, in the encoding that a person chooses."""
+        if event.new and self._undecoded is not None and not self._reading:
+            self.clear("file")
+            self._reading += 1
+            self._spawn(self._read(*self._undecoded, {"encoding": event.new}))
+
+    def _offer_encodings(self, undecoded: tuple[str, bytes] | None) -> None:
+        """Keep a file whose encoding could not be told, and offer encodings; None: nothing is to be chosen."""
+        self._undecoded = undecoded
+        if undecoded is None:
+            self._undecoded_room.free()
+            self.encoding.value = ""
+        self.encoding.visible = undecoded is not None
 
     def _read_again(self, stated: dict[str, Any], kinds: dict[str, str], answers: Answers | None) -> None:
         """Read the file as a person says; without `answers` all questions that are left are asked again."""
@@ -303,6 +328,9 @@ class MyDataPage(BasePage):
             known = isinstance(error, DpmlError)
             with self._hold():
                 self.report("file", str(error) if known else f"{name} cannot be read: {type(error).__name__}")
+                if isinstance(error, TableUnreadable) and isinstance(error.__cause__, UnicodeError):
+                    self._undecoded_room, room = room, self._undecoded_room
+                    self._offer_encodings((name, content))
         else:
             if not self.state.data:
                 return
@@ -451,6 +479,7 @@ class MyDataPage(BasePage):
         """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
         self.settings.hold(None)
         self._forget()
+        self._offer_encodings(None)
         self.steps.objects = []
         self.advice.clear()
         if self.release.on:
@@ -482,5 +511,6 @@ class MyDataPage(BasePage):
         self._stop.set()
         self.release.end()
         self._forget()
-        for held in (self.upload, self.schema_upload):
+        self._undecoded = None
+        for held in (self.upload, self.schema_upload, self._undecoded_room):
             held.free()

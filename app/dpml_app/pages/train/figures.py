@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from bokeh.models import FactorRange, NumeralTickFormatter
+from bokeh.models import CustomJS, FactorRange, NumeralTickFormatter
 
 from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
@@ -60,6 +60,13 @@ MOST_BEYOND = 0.25
 # pixels of a row, and of axis and legend
 ROW_HEIGHT, FRAME = 36, 150
 
+# a legend draws no sample at an angle, and makes a dash so short that it looks like a dot
+UPRIGHT = """export default (_args, _mark, {ctx, i, r, visuals}) => {
+  ctx.moveTo(0, -2 * r)
+  ctx.lineTo(0, 2 * r)
+  visuals.line.apply(ctx, i)
+}"""
+
 
 def fitted(rows: Sequence[Row]) -> tuple[float, float]:
     """Return the ends of the axis: all means and levels, and a little more for intervals.
@@ -96,7 +103,8 @@ class MethodsFigure(Figure):
         levels = p.scatter("without", "method", source=self.rows, size=18, **tick)
         dots = p.scatter("mean", "method", marker="marker", size=12, line_width=2, **paint)
         legend = PlotLegend(p)
-        legend.add("without noise", [mark(color=REFERENCE, size=14, **tick)])
+        upright = {"@upright": CustomJS(code=UPRIGHT)}
+        legend.add("without noise", [mark("@upright", REFERENCE, defs=upright, line_width=4)])
         legend.add("majority-class baseline", [stroke(REFERENCE, "dotted")])
         tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
         hover(p, [bars, dots, levels], *tips, ("without noise", "@without{0.0%}"), point_policy="follow_mouse")
