@@ -196,7 +196,7 @@ class MixedEncoding(TransformerMixin, BaseEstimator):
         for f in self.schema.features:
             if f.name not in frame.columns:
                 raise InvalidData(f"column {shown(f.name)} is missing: the table must have it, with {f.domain}")
-            values = frame[f.name].to_numpy()
+            values = frame[f.name]
             if f.kind == "categorical":
                 encoded[rows, start + f.positions(values, self.on_invalid)] = 1
                 start += len(f.categories or ())

@@ -123,6 +123,27 @@ def test_a_refusal_names_the_procedure_and_the_sets_not_tried(item):
         assert [key for key, name in names.items() if not name.search(f"{item.tried} {item.untried}")] == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "antonova-2016/algorithm-6",
+        "antonova-2016/claim-redraw",
+        "ji-elkan-2013/algorithm-1",
+        "stoddard-2014/claim-noisycut",
+        "su-2018/theorem-1",
+        "zafarani-clifton-2021/theorem-2",
+        "zafarani-clifton-2021/theorem-9",
+    ],
+)
+def test_a_row_states_the_cost_that_its_command_prints(name):
+    """Output perturbation stated ε/2, and its command printed a half of it."""
+    paper, key = name.split("/")
+    found = [measured.ours for measured in EXPERIMENTS[paper][key](1, 0)]
+    stated = re.findall(r"\d+\.(\d+)", ROWS[NAMES.index(name)].ours)
+    shown = {f"{cost:.{len(digits)}f}" for cost in found for digits in stated}
+    assert shown.intersection(re.findall(r"\d+\.\d+", ROWS[NAMES.index(name)].ours))
+
+
 def named(path):
     """Return the object of a dotted path; a function goes before a module of its name."""
     found, reached = None, ""

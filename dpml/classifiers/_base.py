@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpml._arrays import FloatArray
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.encoding import accept_any_cell
-from dpml.estimators.base import PrivateEstimator, has_exact_score
+from dpml.estimators.base import PrivateEstimator, exact_accuracy, has_exact_score
 from dpml.exceptions import InvalidParameter
 from dpml.parquet import BatchedTable
 from dpml.schema import Schema
@@ -81,7 +81,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         float
             Share of records that are classified correctly, in [0, 1].
         """
-        return super().score(X, y, sample_weight)
+        return exact_accuracy(self, X, y, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score
 
 from dpml._docstrings import with_inherited_entries
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_flag, check_relation
@@ -57,6 +58,12 @@ def has_exact_score(model: Any) -> bool:
             "dpml.evaluation.private_cross_val_score or dpml.evaluation.release_evaluation for a private score"
         )
     return True
+
+
+def exact_accuracy(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return the share of records whose label has the value of the predicted class, as `fit` compares labels."""
+    labels, predicted = (model._schema.check_labels(part, "clip") for part in (y, model.predict(X)))
+    return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
 
 
 @dataclass(frozen=True)

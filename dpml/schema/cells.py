@@ -11,7 +11,7 @@ import numbers
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -128,7 +128,7 @@ def distinct_cells(values: Any) -> tuple[NDArray[np.intp], list]:
         if not objects and values.dtype.kind not in "biuf":
             return np.arange(len(values)), list(values)
     where, distinct = pd.factorize(values)
-    return where, distinct.tolist()
+    return where, plain_cells(distinct).tolist()
 
 
 def frame_of(X: np.ndarray, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -197,12 +197,17 @@ def _native(values: Any) -> Any:
     try:
         values.validate(full=True)
         return values.to_pandas()
-    except ValueError:  # a date beyond those of Python, or bytes that are no text, has no value. Others keep theirs
-        cells = np.full(len(values), None, dtype=object)
-        for place, cell in enumerate(values):
-            with suppress(ValueError, OverflowError):
-                cells[place] = cell.as_py()
-        return cells
+    except ValueError:
+        return _one_by_one(len(values), lambda i: values[i].as_py())
+
+
+def _one_by_one(n: int, read: Callable[[int], Any]) -> NDArray[np.object_]:
+    """Return n cells, None for each that has no value: a date beyond those of Python, or bytes that are no text."""
+    cells = np.full(n, None, dtype=object)
+    for i in range(n):
+        with suppress(Exception):
+            cells[i] = read(i)
+    return cells
 
 
 def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:
@@ -285,8 +290,8 @@ def plain_cells(values: Any) -> NDArray:
             pass
         try:
             values = list(values)
-        except (ValueError, OverflowError, NotImplementedError):  # dates beyond those of Python, without a value as all
-            values = [None] * len(values)
+        except Exception:
+            return _one_by_one(len(values), getattr(values, "iloc", values).__getitem__)
     cells = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         cells[i] = value

@@ -378,6 +378,10 @@ NUMBER_LIKE = re.compile(
     rf"[+\-−]?\s?(?:{CURRENCIES})?\s?(?P<whole>\d[\d.,'’ \u00a0\u202f]*\d|\d)\s?(?:{UNIT})?", re.VERBOSE
 )
 SEPARATORS = re.compile(r"[^\d]")
+# digits with several equal separators; those of a number; and those of an IP address, of which each part is below 256
+SEVERAL = re.compile(r"\d+([.,'’ \u00a0\u202f])\d+(?:\1\d+)+")
+GROUPED = re.compile(r"[1-9]\d{0,2}([.,'’ \u00a0\u202f])\d{3}(?:\1\d{3})+")
+ADDRESS = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}")
 COMMENT = "#"
 
 
@@ -576,6 +580,8 @@ def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | 
     # of each column and sign, a cell of which it is the decimal sign, and one of which it separates thousands
     decided: dict[tuple[int, str], dict[str, str]] = {}
     for place, cells in enumerate(columns):
+        if _are_codes(cells):
+            continue
         for cell in sorted(cells):
             match = NUMBER_LIKE.fullmatch(cell)
             signs = SEPARATORS.findall(match["whole"]) if match else []
@@ -632,6 +638,17 @@ def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | 
     cells = [cell for some in places[doubtful].values() for cell in some]
     plain = sorted(cell for place in places[doubtful] for cell in columns[place] if cell.isascii() and cell.isdigit())
     return Signs(decimal, thousands, tuple(places[doubtful]), doubtful, (*cells[:2], *plain[-1:]))
+
+
+def _are_codes(cells: Collection[str]) -> bool:
+    """Return whether a column has digits with separators that are no numbers, as IP addresses and dates are.
+
+    >>> _are_codes({"192.168.100.115", "10.0.0.1"}), _are_codes({"1.234.567", "999"})
+    (True, False)
+    """
+    several = [cell for cell in cells if SEVERAL.fullmatch(cell)]
+    codes = sum(not GROUPED.fullmatch(cell) or bool(ADDRESS.fullmatch(cell)) for cell in several)
+    return codes > (1 - MOST_NUMBERS) * len(cells)
 
 
 def _are_numbers(cells: Collection[str]) -> bool:

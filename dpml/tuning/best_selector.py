@@ -16,7 +16,7 @@ from dpml.budget import Budget, charge
 from dpml.claims import claim
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.encoding import columns_of
-from dpml.estimators.base import PrivateEstimator, has_exact_score, refuse_arguments
+from dpml.estimators.base import PrivateEstimator, exact_accuracy, has_exact_score, refuse_arguments
 from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import Private
@@ -251,4 +251,4 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         float
             Share of records that are classified correctly, in [0, 1].
         """
-        return super().score(X, y, sample_weight)
+        return exact_accuracy(self, X, y, sample_weight)

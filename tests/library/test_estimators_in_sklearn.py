@@ -84,6 +84,21 @@ def test_encoded_labels_are_named_as_the_cause(name):
         ENCODING[name](study(AutoClassifier)).fit(X, y)
 
 
+@pytest.mark.parametrize("kind", [*KINDS, BestSelector])
+def test_score_compares_labels_as_fit_does(kind):
+    X, y = table()
+    one = (y == "yes").astype(int)
+    model = study(kind, dataclasses.replace(SCHEMA, classes=("0", "1"))).fit(X, one)
+    expected = float((model.predict(X) == one.astype(str)).mean())
+    assert 0.5 < expected <= 1
+    for spelled in (one, one.astype(float), one.astype(bool), pd.Series(one, dtype="string"), [f" {c}" for c in one]):
+        assert model.score(X, spelled) == expected
+    weights = (one == 1).astype(float)
+    assert model.score(X, one, weights) == float((model.predict(X)[one == 1] == "1").mean())
+    # a label that is no class is no prediction
+    assert model.score(X, np.where(one == 1, one, 7)) == float(((model.predict(X) == "1") & (one == 1)).mean())
+
+
 def test_three_classes_are_fitted_one_against_the_rest():
     X, _ = table()
     y = np.array(["a", "b", "c"])[X[:, 0] + X[:, 1]]

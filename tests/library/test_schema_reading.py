@@ -147,6 +147,22 @@ def test_a_null_of_arrow_is_a_null(make, encode):
     assert Feature("c", "numeric", lower=0, upper=1, missing=1).clean(numbers, "clip").tolist() == [0.25, 1.0, 0.5]
 
 
+@pytest.mark.parametrize("dtype", [pd.StringDtype("pyarrow"), pd.ArrowDtype(pa.string()), "dictionary"])
+def test_bytes_that_are_no_text_are_one_null(dtype):
+    """One such cell of a Parquet file made all cells of its column nulls, or a release raise an error."""
+    bad = pa.array([b"2", b"\xff", b"0", b"2"]).view(pa.string())
+    if dtype == "dictionary":
+        bad = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), bad[:3])
+        dtype = pd.ArrowDtype(bad.type)
+    column = pd.Series(pd.array(bad, dtype))
+    category = Feature("c", "categorical", ("0", "1", "2"), missing="1")
+    assert category.clean(column, "clip").tolist() == ["2", "1", "0", "2"]
+    assert Feature("c", "numeric", lower=0, upper=2, missing=1).clean(column, "clip").tolist() == [2.0, 1.0, 0.0, 2.0]
+    assert Schema.binary(1, classes=(0, 2)).check_labels(column, "clip").tolist() == [1, -1, 0, 1]
+    encoding = BinaryEncoding(Schema((category,)), on_invalid="clip")
+    assert encoding.transform(pd.DataFrame({"c": column})).argmax(axis=1).tolist() == [2, 1, 0, 2]
+
+
 def test_a_masked_cell_is_a_null():
     X = np.ma.masked_array([[0.25], [0.5]], mask=[[False], [True]])
     schema = Schema((Feature("c", "numeric", lower=0, upper=1, missing=1),))

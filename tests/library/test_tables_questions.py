@@ -364,6 +364,17 @@ def test_thousands_are_asked_about_beside_a_code():
     assert question_of(content.encode(), "numbers")
 
 
+@pytest.mark.parametrize("hosts", [["192.168.100.{}", "10.0.0.{}"], ["192.168.100.{}"]])
+def test_ip_addresses_say_nothing_of_thousands(hosts):
+    """Their points separated thousands, and 9.417 beside them was 9417, without a question."""
+    rows = [f"{hosts[i % len(hosts)].format(100 + i)},{1 + i}.417" for i in range(N)]
+    content = lines("host,dose,label", rows, n=N).encode()
+    assert question_of(content, "numbers")
+    table = read_table(content)
+    assert table["dose"].tolist() == [1 + i + 0.417 for i in range(N)]
+    assert table["host"].tolist() == [row.split(",")[0] for row in rows]
+
+
 def test_a_record_with_a_code_is_no_line_of_names():
     rows = "".join(f"{'-' if i % 9 == 4 else i},{'xyz'[i % 3]}\n" for i in range(1, N))
     assert question_of(rows.encode(), "names")
