@@ -59,7 +59,7 @@ class Live(pn.Column):
         self._page, self._table, self._another = page, table, again
         self._task: asyncio.Task | None = None
         self._root: Any = None
-        page.one_message = self._one_message
+        page.sender.one_message = self._one_message
         page.controls.hold = self._one_message
         self._opened.param.watch(self._start, "opened")
 
