@@ -106,6 +106,22 @@ def test_all_but_the_picture_is_made_when_it_is_asked_for(kind):
     assert page.state.data["due"] == [True]
 
 
+@pytest.mark.parametrize(
+    ("page_id", "query", "name"),
+    [
+        ("evaluate", "&dataset=toy&draws=10", "success"),
+        ("publish", "&dataset=toy&publish_draws=5&publish_grids=10", "chances"),
+    ],
+)
+def test_a_card_is_answered_without_the_picture(alone, page_id, query, name):
+    page = alone.enter(page_id, query, only=(name,)).page
+    page.slots[page.main_card].objects = []  # as in a notebook that shows one card
+    before = page.cards.readouts[name].text
+    alone.act(epsilon=0.5)
+    assert alone.alerts == []
+    assert page.cards.readouts[name].text not in ("", before)
+
+
 def test_a_page_may_have_no_card_that_is_open_below_its_picture(monkeypatch):
     noise = page_list.PAGES["noise"]
     monkeypatch.delattr(noise, "details")

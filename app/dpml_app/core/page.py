@@ -260,7 +260,8 @@ class CardPage(BasePage, Generic[V, F]):
         """Show results and the headline at the answered setting; default: all results that are there."""
         if self._answered is not None:
             self.cards.show(*self._answered, arrived)
-            self.headline.object = self.words(*self._answered, self.cards.chosen())
+            if self.main_card in self.cards.tasks:  # a notebook may show another card alone
+                self.headline.object = self.words(*self._answered, self.cards.chosen())
             if self.pins is not None and (self.pins.kept or self.pins.due):
                 self.pins.follow()
             if arrived is not None:
