@@ -65,7 +65,7 @@ PROBE = """
 # the curve by hand is there; the map below goes on
 WHOLE = """() => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
-  return named("answer-state")?.answers[0] > 0 && named("cost-hand").epsilon.length > 15
+  return named("explore-state")?.answers[0] > 0 && named("cost-hand").epsilon.length > 15
 }"""
 
 

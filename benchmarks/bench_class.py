@@ -66,7 +66,7 @@ class Visitor(SocketSession):
     state: dict[str, Any]
 
     def __init__(self, base: str, query: str) -> None:
-        super().__init__(base, query, "answer-state")
+        super().__init__(base, query, "explore-state")
         self.state, self._serial = {}, 0
         self._change = asyncio.Event()
 

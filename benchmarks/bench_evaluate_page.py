@@ -20,7 +20,7 @@ from bench_app import answered, main, open_card, press, until_busy
 TARGETS = {"curves": 35, "busy": 150}
 ROC = ("evaluate-roc", "evaluate-roc-band")
 PRESSES = 15
-STATE, WORK = "evaluate-state", "evaluate-sweep-state"
+STATE, WORK = "evaluate-state", "evaluate-work"
 
 
 def measure(page, url: str, dataset: str) -> dict[str, list[float]]:

@@ -48,7 +48,7 @@ from tornado.httpclient import HTTPClientError
 
 # a page, the source that reports its answers, the setting that is moved with its values, and the setting of new noise
 VISITS = (
-    ("explore", "answer-state", "epsilon", range(31), "seed"),
+    ("explore", "explore-state", "epsilon", range(31), "seed"),
     ("select", "select-state", "n_features", range(5, 60), "seed"),
     ("train", "train-state", "epsilon", range(31), "seed"),
     ("noise", "noise-state", "noise_epsilon", range(31), "noise_seed"),

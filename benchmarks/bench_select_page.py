@@ -20,7 +20,7 @@ from bench_app import answered, main, press, until_busy
 TARGETS = {"rows": 160, "T": 160, "busy": 160}
 ROWS = ("select-chosen", "select-rows")
 PRESSES = 15
-STATE, WORK = "select-state", "select-sweep-state"
+STATE, WORK = "select-state", "select-work"
 
 
 def measure(page, url: str, dataset: str) -> dict[str, list[float]]:

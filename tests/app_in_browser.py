@@ -22,17 +22,17 @@ ALL_CARDS = 6000
 
 # of each page, the sources that count its answers and tell of its work, and what else must be there
 PAGE_SOURCES = {
-    "explore": ("answer-state", "sweep-state", "true"),
+    "explore": ("explore-state", "explore-work", "true"),
     "audit": ("audit-state", "audit-work", "true"),
     "noise": ("noise-state", "noise-work", "named('noise-envelope-terms')?.k.length > 0"),
     "select": (
         "select-state",
-        "select-sweep-state",
+        "select-work",
         "named('select-rows')?.row.length > 0",
     ),
     "train": ("train-state", "train-work", "true"),
     "publish": ("publish-state", "publish-work", "true"),
-    "evaluate": ("evaluate-state", "evaluate-sweep-state", "true"),
+    "evaluate": ("evaluate-state", "evaluate-work", "true"),
     "mydata": ("mydata-state", "mydata-work", "true"),
 }
 # what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened

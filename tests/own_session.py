@@ -4,6 +4,7 @@ import asyncio
 import base64
 import io
 import zipfile
+from html import unescape
 from types import SimpleNamespace
 
 import uploaded_tables
@@ -45,7 +46,7 @@ class Session:
         async def until_it_rests():
             with set_curdoc(self.doc):
                 await work(*arguments)
-                while self.page._tasks:
+                while self.page.sender.tasks:
                     await asyncio.sleep(0.01)
 
         self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), 120))
@@ -65,7 +66,7 @@ class Session:
 
     @property
     def said(self):
-        return [text for _severity, text in self.page._messages.values()]
+        return [unescape(alert.object) for alert in self.page.alerts]
 
     def edit(self, column, fact, value):
         """Change one entry in the form of public metadata, as a person does."""

@@ -75,13 +75,13 @@ class PageAlone:
                 while self._busy or self._mounted():
                     await asyncio.sleep(0.005)
 
-        self.doc = self.page._doc or Document()
+        self.doc = self.page.sender.doc or Document()
         with patch.object(page, "DELAY", 0.0):  # nobody drags a slider any further
             self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), PATIENCE))
 
     def _mounted(self):
         """Fill the places that are still empty; return whether there were any."""
-        asked = [place for place in self.page.slots if not self.only or place.name in self.only]
+        asked = [place for place in self.page.slots.values() if not self.only or place.name in self.only]
         empty = [place for place in asked if not place.objects]
         for place in empty:
             place.mount()
@@ -90,7 +90,7 @@ class PageAlone:
     @property
     def _busy(self):
         page = self.page
-        return bool(page._changed or page._answering or page._tasks or page.work.running)
+        return bool(page.sender.tasks or page.work.running)
 
     def stop(self):
         if self.page is not None:
@@ -132,16 +132,16 @@ class PageAlone:
     @property
     def settings(self):
         page = self.page
-        return {name: getattr(page.settings, name) for name in page.names}
+        return {name: getattr(page.settings, name) for name in page.values_kind.names()}
 
     @property
     def text(self):
         page = self.page
-        said = [unescape(line.text) for line in page.readouts.values()]
+        said = [unescape(line.text) for line in page.cards.readouts.values()]
         said += [card.caption for card in page.cards.values()]
         said += [pane.object or "" for pane in (page.headline, page.controls.dataset_note)]
         return " ".join(re.sub(r"<[^>]+>", "", words) for words in said)
 
     @property
     def alerts(self):
-        return [text for _severity, text in self.page._messages.values()]
+        return [unescape(alert.object) for alert in self.page.alerts]

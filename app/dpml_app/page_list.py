@@ -1,6 +1,6 @@
 """The pages of the app, in the order of its navigation: the one place that lists them."""
 
-from dpml_app.core.page import BasePage
+from dpml_app.core.base_page import BasePage
 from dpml_app.pages.audit.page import AuditPage
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.pages.explore.page import ExplorePage

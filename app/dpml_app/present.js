@@ -54,7 +54,7 @@ function enlarge() {
 }
 setInterval(() => { if (presented()) { enlarge() } }, 500)
 
-// Beside the picture stays who is at risk: all else beside it goes (core/page.py), and comes back as it was.
+// Beside the picture stays who is at risk: all else beside it goes (core/base_page.py), and comes back as it was.
 let beside = null
 function alone_at_risk(on) {
   beside?.classList.remove("alone")

@@ -221,7 +221,7 @@ class PageValues:
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:
         """Return the current values of the settings. Multiple choices keep the order in which they were chosen."""
-        read = {name: getattr(settings, name) for name in cls.names()}
+        read = {field.name: getattr(settings, field.name) for field in fields(cls)}
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in read.items()})
 
     def as_dict(self) -> dict[str, Any]:

@@ -26,8 +26,9 @@ from panel.io.state import set_curdoc
 from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.core import link
+from dpml_app.core.base_page import BasePage
 from dpml_app.core.frame import Frame, Places
-from dpml_app.core.page import MESSAGES, BasePage, adding_models, one_message
+from dpml_app.core.sending import MESSAGES, adding_models, one_message
 from dpml_app.data import real_data
 from dpml_app.drawing.figure import script
 from dpml_app.jobs import pool
@@ -89,7 +90,7 @@ class Shell:
     def __init__(self) -> None:
         self.settings = Settings()
         self.pages: dict[str, BasePage] = {}
-        self.places = Places()
+        self.places = Places(self.pages)
         self.messages = Messages(name=MESSAGES)
         # the link of what is shown, as the browser was told last, and when it led here
         self.address: dict[str, Any] = {"query": "?", "push": False, "at": 0}
@@ -123,12 +124,14 @@ class Shell:
         left = [fault for fault in faults if not fault.startswith(f"{absent} is not on this machine")]
         if left != faults and page.datasets and absent not in page.datasets:
             # the reason stays after a download, so the page offers none
-            page.report("dataset", f"{absent} {page.unsupported_reason}, so it shows {self.settings.dataset}.", "info")
+            page.alerts.report(
+                "dataset", f"{absent} {page.unsupported_reason}, so it shows {self.settings.dataset}.", "info"
+            )
             faults = left
         if faults:
-            self.shown.report("link", link.faults(faults), "error")
+            self.shown.alerts.report("link", link.faults(faults), "error")
         else:
-            self.shown.clear("link")
+            self.shown.alerts.report("link", "")
 
     @property
     def spoken(self) -> dict[str, Model]:
@@ -223,7 +226,7 @@ class Shell:
             page = self.pages[name] = PAGES[name](self.settings, pool())
             if (pins := page.pins) is not None:
                 pins.on_change = lambda: self._say("pins", {"page": name, "html": pins.html()})
-            self.places.fill(page)
+            self.places.lay(page)
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
@@ -235,25 +238,27 @@ class Shell:
             )
             if unsupported_reason:
                 self.settings.dataset = "census"
-                page.report("dataset", f"{uploaded_table.TITLE} {unsupported_reason}, so it shows census.", "info")
+                page.alerts.report(
+                    "dataset", f"{uploaded_table.TITLE} {unsupported_reason}, so it shows census.", "info"
+                )
         elif page.datasets and self.settings.dataset not in page.datasets:
             text = f"{self.settings.dataset} {page.unsupported_reason}, so it shows census."
             self.settings.dataset = "census"
-            page.report("dataset", text, "info")
-        if self.lesson_position and page.advanced is not None:
-            page.advanced.mount()  # a step may point at a control there
+            page.alerts.report("dataset", text, "info")
+        if self.lesson_position and "advanced" in page.slots:
+            page.slots["advanced"].mount()  # a step may point at a control there
         self._wait()
         page.resume()
 
     def _wait(self) -> None:
         """Tell the browser which cards are still to come."""
-        self._say("waiting", [slot.name for slot in self.shown.slots if slot.visible and not slot.objects])
+        self._say("waiting", [slot.name for slot in self.shown.slots.values() if slot.visible and not slot.objects])
 
     def _on_near(self, _attribute: str, _old: str, new: str) -> None:
         """Fill the places that have come near the view."""
         names = _sent(new) or []
         with set_curdoc(self.doc), one_message(self.doc), adding_models(self.doc):
-            for slot in self.shown.slots:
+            for slot in self.shown.slots.values():
                 if slot.name in names:
                     slot.mount()
             self._wait()
@@ -326,7 +331,10 @@ def build_app() -> Frame:
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.places = shell.places
     template.add_variable("css", STYLES)
-    pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more()) for n, page in PAGES.items()}
+    pages = {
+        name: (page.title, page.question, page.lead, page.can_pin(), len(page.kinds) > 1 + len(page.details))
+        for name, page in PAGES.items()
+    }
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from dpml_app.core.page import REGIONS
+from dpml_app.core.base_page import REGIONS
 from dpml_app.data import measures
 from dpml_app.data.facts import OF_TWO_CLASSES, dataset_note
 from dpml_app.page_list import PAGES

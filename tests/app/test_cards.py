@@ -13,9 +13,11 @@ from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource, Glyph, GlyphRenderer, HoverTool
 from bokeh.plotting import figure
 from dpml_app import page_list
-from dpml_app.core.card import INSET, Card, figure_pane, under
+from dpml_app.core.card import Card
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.core.page import CardPage, adding_models, one_message
+from dpml_app.core.layout import INSET, figure_pane, under
+from dpml_app.core.page import CardPage
+from dpml_app.core.sending import adding_models, one_message
 from dpml_app.drawing.figure import new_figure
 from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate.page import EvaluatePage
@@ -58,7 +60,7 @@ REASONS = {"reg_lambda": " (Logistic)", "threshold_percentile": " (Naive Bayes)"
 def opened(kind, **settings):
     """Return a page with all of its cards."""
     page = kind(Settings(**settings), Pool(1))
-    for place in page.slots:
+    for place in page.slots.values():
         place.mount()
     return page
 
@@ -70,7 +72,7 @@ def page(request):
 
 def test_each_setting_has_one_widget_in_one_place(page):
     # the browser never finishes drawing a widget that stands in two
-    assert set(page.names) == set(page.controls.widgets)
+    assert set(page.values_kind.names()) == set(page.controls.widgets)
     in_cards = [page.controls.widgets[name] for made in page.cards.values() for name in made.controls]
     beside = [*in_drawer(page.controls.side), *in_drawer(page.controls.advanced)]
     places = [*in_cards, *beside, page.controls.widgets[page.controls.in_top]]
@@ -98,10 +100,26 @@ def test_each_card_keeps_to_the_contract(page):
 def test_all_but_the_picture_is_made_when_it_is_asked_for(kind):
     page = kind(Settings(), Pool(1))
     assert set(page.cards) == {page.main_card}
-    name = next(name for name, place in page.card_slots.items() if not place.objects)
-    page.card_slots[name].mount()
+    name = next(name for name, place in page.cards.slots.items() if not place.objects)
+    page.slots[name].mount()
     assert set(page.cards) == {page.main_card, name}
-    assert "page" in page._changed
+    assert page.state.data["due"] == [True]
+
+
+@pytest.mark.parametrize(
+    ("page_id", "query", "name"),
+    [
+        ("evaluate", "&dataset=toy&draws=10", "success"),
+        ("publish", "&dataset=toy&publish_draws=5&publish_grids=10", "chances"),
+    ],
+)
+def test_a_card_is_answered_without_the_picture(alone, page_id, query, name):
+    page = alone.enter(page_id, query, only=(name,)).page
+    page.slots[page.main_card].objects = []  # as in a notebook that shows one card
+    before = page.cards.readouts[name].text
+    alone.act(epsilon=0.5)
+    assert alone.alerts == []
+    assert page.cards.readouts[name].text not in ("", before)
 
 
 def test_a_page_may_have_no_card_that_is_open_below_its_picture(monkeypatch):
@@ -123,7 +141,7 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
         doc.add_root(pn.Column(*page.regions.values()).get_root(doc))
         del gathered[:]
         with one_message(doc), adding_models(doc):
-            for place in page.slots:
+            for place in page.slots.values():
                 place.mount()
             made = page.cards["accuracy"].figure
             for series in ("one", "two", "three"):
@@ -193,7 +211,7 @@ def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source
 
     async def load():
         page._call = lambda function, *arguments: asyncio.to_thread(function, *arguments)
-        assert await page._load()
+        await page._load()
 
     asyncio.run(load())
     assert len(shown.data["epsilon"]) == len(EPSILONS)
@@ -230,8 +248,7 @@ def test_every_field_of_a_glyph_is_a_column_of_its_source(kind):
 
 @pytest.mark.parametrize("page_class", PAGES, ids=lambda page: page.page_id)
 def test_a_plot_shares_its_name_with_no_other_model(page_class):
-    page = page_class(Settings(), Pool(1))
-    plots = [plot for kind in page_class.kinds for plot in page.make(kind).plots]
+    plots = [plot for kind in page_class.kinds for plot in kind().plots]
     named = [model.name for model in {model for plot in plots for model in plot.references()}]
     # the numbers of a plot are asked for by its name
     assert {plot.name: named.count(plot.name) for plot in plots} == {plot.name: 1 for plot in plots}

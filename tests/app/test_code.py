@@ -167,7 +167,7 @@ def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fi
     named = {name for name, card in page.cards.items() if card.no_script}
     assert without == named | refused
     for name in page.cards:
-        told_of = payload(page, page.readouts[name].name, ())
+        told_of = payload(page, page.cards.readouts[name].name, ())
         assert ("script" in told_of) == (name not in without)
         assert told_of["file"].startswith(f"dpml-{page_id}-{name}")
 
@@ -205,7 +205,8 @@ OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&dra
 
 
 @pytest.mark.parametrize(("page_id", "query"), OWN)
-def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone, few_fits, table, page_id, query):
+def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone_of_few_fits, table, page_id, query):
+    alone = alone_of_few_fits
     alone.enter(page_id, query + "&dataset=toy", PAGE_CLASSES[page_id].details[:1])
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
@@ -221,7 +222,8 @@ def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone
         ast.parse(script.text)
 
 
-def test_the_script_of_a_table_of_one_s_own_reads_its_file_as_it_was_stated(alone, few_fits, tmp_path, monkeypatch):
+def test_the_script_of_a_table_of_one_s_own_reads_its_file_as_it_was_stated(alone_of_few_fits, tmp_path, monkeypatch):
+    alone = alone_of_few_fits
     content = uploaded_tables.customers().assign(age=lambda table: 40 + table["age"] / 2).to_csv(sep="|", index=False)
     (tmp_path / "table.csv").write_text(content.replace(".", ","), encoding="utf-8")
     (tmp_path / "schema.yaml").write_text(uploaded_tables.SCHEMA.to_yaml(), encoding="utf-8")
@@ -244,8 +246,9 @@ def test_the_script_of_a_table_of_one_s_own_reads_its_file_as_it_was_stated(alon
 
 
 def test_the_script_of_a_table_of_one_s_own_gives_its_numbers_from_the_files(
-    alone, few_fits, table, tmp_path, monkeypatch
+    alone_of_few_fits, table, tmp_path, monkeypatch
 ):
+    alone = alone_of_few_fits
     alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("roc",))
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)

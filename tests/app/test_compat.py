@@ -22,7 +22,7 @@ from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.views.ws import WSHandler
 from dpml_app import compat
-from dpml_app.core import page
+from dpml_app.core import sending
 from dpml_app.shell import Messages
 from panel.io import document as panel_document
 from panel.io.state import set_curdoc
@@ -88,8 +88,7 @@ def test_a_private_name_is_recognised(names_of_libraries, line):
 
 
 def test_private_names_stand_in_one_module(names_of_libraries):
-    own = {"_hold"}  # a page's, called by the layout of a notebook
-    own |= {"_sample", "_raw", "_asdict", "_exit"}  # the library's, a named tuple's, the system's
+    own = {"_sample", "_raw", "_asdict", "_exit"}  # the library's, a named tuple's, the system's
     own |= {"_repr_mimebundle_"}  # IPython's protocol for the display of an object
     at = {
         f"{path.relative_to(ROOT)}:{line} {name}"
@@ -202,15 +201,15 @@ def test_a_message_that_panel_kept_goes_with_the_next(monkeypatch):
 
 @pytest.mark.parametrize("serves", [True, False])
 def test_one_empty_change_follows_messages_of_a_session(monkeypatch, serves):
-    monkeypatch.setattr(page, "FLUSH_DELAY", 0.01)
-    doc, messages, context = Document(), Messages(name=page.MESSAGES), SimpleNamespace()
+    monkeypatch.setattr(sending, "FLUSH_DELAY", 0.01)
+    doc, messages, context = Document(), Messages(name=sending.MESSAGES), SimpleNamespace()
     doc.add_root(Div(tags=[messages]))
     if serves:
         doc._session_context = lambda: context
 
     async def send_three():
         for _ in range(3):
-            with page.one_message(doc):
+            with sending.one_message(doc):
                 pass
         assert messages.flush == 0
         await asyncio.sleep(0.1)

@@ -133,7 +133,7 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
     settings = Settings()
     settings.assign({"epsilon": epsilon, "evaluate_methods": methods})
     page, values = EvaluatePage(settings, Pool(1)), EvaluateValues.of(settings)
-    for place in page.slots:
+    for place in page.slots.values():
         place.mount()
     work = {name: card.work(values, {}) for name, card in page.cards.items()}
     assert {place for place in work["errors"] if place[1] == WORKER} == {(m, WORKER) for m in methods}
@@ -142,7 +142,8 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
         (m, e) for m in methods for e in SWEEP_EPSILONS
     }
     assert len({task for asked in work.values() for place, task in asked.items() if place[1] == IMMEDIATE}) == 1
-    order = page._missing(values, {name: {p: c for p, c in w.items() if p[1] != IMMEDIATE} for name, w in work.items()})
+    page.cards.tasks = {name: {p: c for p, c in w.items() if p[1] != IMMEDIATE} for name, w in work.items()}
+    order = page.cards.missing()
     assert len(set(order)) == len(order)
     # the chosen ε first
     slow = [task.arguments[0] in own.SLOW for task in order[len(methods) :]]

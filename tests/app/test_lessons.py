@@ -161,7 +161,7 @@ PARTS = {
 def shown_by(page, card):
     """Return the numbers that a page shows at its settings: in words, and in its plots at the chosen value."""
     panes = (page.risk, page.headline, page.controls.dataset_note)
-    texts = [*(pane.object or "" for pane in panes), *(line.text for line in page.readouts.values())]
+    texts = [*(pane.object or "" for pane in panes), *(line.text for line in page.cards.readouts.values())]
     texts += [page.cards[card].caption]
     words = " ".join(re.sub(r"<[^>]+>", " ", unescape(unescape(text))) for text in texts)
     numbers = [float(number.replace(",", "")) for number in NUMBER.findall(words)]
@@ -258,7 +258,7 @@ def test_a_card_that_a_step_is_about_is_on_its_page(page_id):
             if step.page == page_id and step.card:
                 settings = Settings()
                 link.read(settings, step.state, ["page", *settings.names()])
-                places = [position.name for position in PAGES[page_id](settings, Pool(1)).slots]
+                places = [position.name for position in PAGES[page_id](settings, Pool(1)).slots.values()]
                 assert f"place-{page_id}-{step.card}" in places, (lesson.name, number)
 
 
@@ -267,7 +267,7 @@ def test_the_control_of_a_step_is_laid_where_it_stands_behind_advanced(lesson, n
     shell, step = Shell(), step_of(lesson, number)
     shell.link({"lesson": lesson, "step": str(number)})
     widget = shell.shown.controls.widgets.get(step.control)  # some cards have their own
-    behind, laid = shell.shown.controls.advanced, shell.shown.advanced
+    behind, laid = shell.shown.controls.advanced, shell.shown.slots["advanced"]
     assert list(laid.select(lambda part: part is widget)) == list(behind.select(lambda part: part is widget))
     shell.stop()
 

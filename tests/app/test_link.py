@@ -9,7 +9,7 @@ import numpy as np
 import param
 import pytest
 from dpml_app.core import link
-from dpml_app.core.page import BasePage
+from dpml_app.core.alerts import Alerts
 from dpml_app.page_list import PAGES
 from dpml_app.settings import EPSILONS
 from dpml_app.shell import MOST_MESSAGE, Shell
@@ -173,12 +173,9 @@ def test_a_link_of_a_hundred_thousand_unknown_names_is_read_at_once():
 
 
 def test_what_a_link_says_is_shown_as_text():
-    class Pool:
-        pass
-
-    page = BasePage(Settings(), Pool())
+    alerts = Alerts()
     for given in ({"<b>x</b>": "1"}, {"epsilon": "<img src=x onerror=alert(1)>"}, {"<i>" * 30: "</p><script>"}):
-        page.report("link", link.faults(link.read(Settings(), given, NAMES)))
-        (alert,) = page.alerts.objects
+        alerts.report("link", link.faults(link.read(Settings(), given, NAMES)))
+        (alert,) = alerts.objects
         assert "<" not in alert.object
         assert "&lt;" in alert.object

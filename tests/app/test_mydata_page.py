@@ -50,10 +50,10 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
 def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
     one = session()
     page = one.page
-    page._doc = None
+    page.sender.doc = None
     one.upload(csv())
     assert page.draft is None
-    one.do(lambda: page._spawn(page.start()))
+    one.do(lambda: page.sender.spawn(page.start()))
     assert page.draft.file == "customers.csv"
     assert page.steps.objects[1:] == [page.questions.whole, page.facts.whole]
 
@@ -470,7 +470,7 @@ def test_one_client_has_one_reader(session, monkeypatch):
             await asyncio.sleep(0.01)
         assert begun == ["greedy-0.csv", "other.csv"]
         go_on.set()
-        while any(each.page._tasks for each in greedy):
+        while any(each.page.sender.tasks for each in greedy):
             await asyncio.sleep(0.01)
 
     other.loop.run_until_complete(asyncio.wait_for(main(), 120))

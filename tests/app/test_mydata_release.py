@@ -549,7 +549,7 @@ def test_it_is_gone_when_the_session_ends_also_while_it_runs(ready, monkeypatch)
         one.shell.stop()
         assert step.done is None
         go_on.set()
-        while page._tasks:
+        while page.sender.tasks:
             await asyncio.sleep(0.01)
 
     one.loop.run_until_complete(asyncio.wait_for(end(), 120))

@@ -70,7 +70,7 @@ def shown(live, wire, until, **changes):
             live[0].opened = True  # as its script does
         for _ in range(PATIENCE * 20):
             await asyncio.sleep(0.05)
-            if live.page.state.data["answers"][0] and not live.page.work.running and not live.page._tasks:
+            if live.page.state.data["answers"][0] and not live.page.work.running and not live.page.sender.tasks:
                 if until(live):
                     return before
                 live.page.settings.param.update(**changes)
@@ -80,7 +80,7 @@ def shown(live, wire, until, **changes):
 
 
 def said(live, name):
-    return re.sub("<[^>]+>", "", live.page.readouts[name].text)
+    return re.sub("<[^>]+>", "", live.page.cards.readouts[name].text)
 
 
 def test_every_card_has_a_name():
@@ -113,7 +113,7 @@ def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cell
 def test_a_card_computes_for_itself_alone(cells):
     live = dpml_app.card("select.accuracy", data="toy", draws=10)
     shown(live, Wire(), lambda live: True)
-    assert {name for name, slot in live.page.card_slots.items() if slot.objects} == {"accuracy"}
+    assert {name for name, slot in live.page.slots.items() if slot.objects} == {"accuracy"}
     live.close()
 
 
@@ -172,10 +172,10 @@ def test_widget_sends_whole_answers_without_another_host(cells, monkeypatch):
         sent.clear()
         with set_curdoc(empty):
             live[0].opened = True  # as its script does
-        while not live.page.state.data["answers"][0] or live.page._tasks:
+        while not live.page.state.data["answers"][0] or live.page.sender.tasks:
             await asyncio.sleep(0.05)
         with live._one_message():
-            live.page.report("topic", "Reason.")
+            live.page.alerts.report("topic", "Reason.")
             assert not any("Reason." in message for message in sent)
         live.close()
 
@@ -275,7 +275,7 @@ def test_output_is_small_and_asks_no_other_host(cells, page):
     with set_resource_mode("inline"):
         root = live.get_root(doc, Wire())
     add_to_doc(root, doc, hold=True)
-    live.page.report("topic", "Reason.")
+    live.page.alerts.report("topic", "Reason.")
     scripts = [model.esm for model in root.select({"type": Model}) if "esm" in model.properties()]
     assert sum(map(len, scripts)) < 10_000
     styles = [style for model in root.select({"type": UIElement}) for style in model.stylesheets]

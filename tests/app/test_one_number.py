@@ -37,7 +37,6 @@ def stored_baseline(name):
 @pytest.mark.parametrize("name", STORED)
 def test_privacy_cost_shows_the_stored_study(name):
     page = ExplorePage(Settings(dataset=name), Pool(1))
-    page.fill()
     curve = page.cards["cost"].figure.curve.data
     needed = needed_epsilon(EPSILONS, np.array([stored_runs(name, epsilon) for epsilon in EPSILONS]), 0.85)
     for column, values in {

@@ -1,6 +1,5 @@
 """Pins: a setting and the numbers that were shown for it, kept beside the one that is shown now."""
 
-import asyncio
 import json
 import re
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ import pytest
 from dpml_app import page_list
 from dpml_app.core.card import Answer, Number
 from dpml_app.core.pins import MOST, Pins, in_words
-from dpml_app.jobs import Pool
 from dpml_app.settings import PageValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
@@ -98,54 +96,28 @@ def test_settings_are_said_as_their_controls_say_them():
 
 
 @pytest.mark.parametrize("kind", PAGES)
-def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(kind):
+def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(alone, kind):
     assert kind.can_pin()
-    page = kind(Settings(dataset="toy", epsilon=1.0, draws=10), Pool(1))
-    facts = asyncio.run(page_facts(page, "toy"))
-    page._values, page._facts = page.values(), facts
-    main_card = page.cards[page.main_card]
-    main_card.lay_out(facts)
-    work = main_card.work(page._values, facts)
-    results = {place: task.function(*task.arguments) for place, task in work.items() if place[1] in ("now", "soon")}
-    for place, result in results.items():
-        page.pool.cache.put(work[place].key, result)
-    main_card.prepare(page._values, facts, results)
-    main_card.show(results, work)
+    page = alone.enter(kind.page_id, "&dataset=toy&epsilon=1&draws=10", only=("none",)).page
     assert page.pins.pin() == "Pinned as pin 1."
-    said = main_card.readout(page._values, facts, results) + page.words(page._values, facts, {page.main_card: results})
-    said = re.sub(r"<[^>]*>", "", said)
+    said = alone.text
     numbers = page.pins.kept[0].answer.numbers
     assert numbers
     for number in numbers:
         assert number.value.split(" of ")[0] in said, number
     # another setting does not change what is pinned
+    page.shown = False
     page.settings.epsilon = 0.1
-    assert page._to_pin() is None
     page.pins.follow()
     assert page.pins.kept[0].answer.numbers == numbers
     row = next(row for row in page.pins.table()["rows"] if row["what"] == numbers[-1].what)
     assert row["cells"][1] == "–", "what is not answered yet has no number"
 
 
-async def page_facts(page, name):
-    found = type(page).__module__.split(".")[1]
-    if found in ("explore", "evaluate", "publish", "select", "train"):
-        page._call = lambda function, *arguments: as_is(function(*arguments))
-    assert page.settings.dataset == name
-    return await page.facts(page.values())
-
-
-async def as_is(value):
-    return value
-
-
 def test_the_browser_asks_and_is_told():
     shell = Shell()
     shell.link({"dataset": "toy", "epsilon": "1"})
     page = shell.shown
-    facts = asyncio.run(page_facts(page, "toy"))
-    page._values, page._facts = page.values(), facts
-
     serials = count()
 
     def ask(what, of=""):

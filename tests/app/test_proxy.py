@@ -439,7 +439,7 @@ def test_visitors_join_a_class_and_lose_it_with_its_process(deployed):
                 await asyncio.sleep(0.05)
 
     async def hold():
-        teacher, headers = opened(proxy, f"?lesson={LESSON}&step=1", "answer-state")
+        teacher, headers = opened(proxy, f"?lesson={LESSON}&step=1", "explore-state")
         await teacher.open(**headers)
         await ask(teacher, "open")
         await until(lambda: told(teacher).get("code"))
@@ -447,7 +447,7 @@ def test_visitors_join_a_class_and_lose_it_with_its_process(deployed):
         assert code.startswith(teacher.cookies["dpml_route"] + "-")
         visitors = []
         for number in range(3):
-            visitor, headers = opened(proxy, f"?lesson={LESSON}&class={code}", "answer-state")
+            visitor, headers = opened(proxy, f"?lesson={LESSON}&class={code}", "explore-state")
             await visitor.open(**headers, **{"X-Test-Client": f"192.0.2.{number}"})
             await ask(visitor, "join", code)
             await until(lambda visitor=visitor: told(visitor).get("role") == "visitor")

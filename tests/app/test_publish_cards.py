@@ -69,7 +69,7 @@ def test_both_tables_have_bars_and_what_is_kept_is_marked():
         "n_columns": 2,
     }
     card = TablesCard()
-    card.show({("drawn", WORKER): drawn}, {})
+    card.show(None, None, {("drawn", WORKER): drawn}, {})
     kept, others = (pd.DataFrame(dict(card.figure.sources[name].data)) for name in ("kept", "others"))
     assert kept["true"].tolist() == [0.5, 0.5, 0.2, 0.8]
     assert kept["synthetic"].tolist() == [0.6, 0.4, 0.4, 0.6]

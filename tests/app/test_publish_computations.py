@@ -266,12 +266,14 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     assert "Computing" not in page.headline.object
     main_card = page.cards["accuracy"]
     facts = shipped_facts("census")
-    assert page._missing(values, {"accuracy": main_card.work(values, facts)}) == []
+    assert page.cards.tasks == {"accuracy": main_card.work(values, facts)}
+    assert page.cards.missing() == []
     assert len(main_card.figure.sources["table"].data["mean"]) == len(EPSILONS)
     assert compute.drawn_task(values) in compute.shipped_results("census")
     for classifier in CLASSIFIERS:
         other = replace(values, publish_classifier=classifier)
-        assert page._missing(other, {"accuracy": main_card.work(other, facts)}) == []
+        page.cards.tasks = {"accuracy": main_card.work(other, facts)}
+        assert page.cards.missing() == []
 
 
 def test_other_settings_are_computed_and_not_taken_from_what_ships():
@@ -280,6 +282,6 @@ def test_other_settings_are_computed_and_not_taken_from_what_ships():
     main_card = page.cards["accuracy"]
     wanted = main_card.work(values, shipped_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""
-    missing = page._missing(values, {"accuracy": wanted})
+    missing = page.cards.missing()
     assert wanted["table", WORKER] in missing
     assert {e for series, e in wanted if series == "table" and e != WORKER} == set(SWEEP_EPSILONS)

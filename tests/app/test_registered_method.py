@@ -48,8 +48,7 @@ settings.param.update(dataset="toy", train_methods=["auto", "binned", "made-up"]
 values, facts, card = TrainValues.of(settings), train_facts("toy"), AccuracyCard()
 tasks = {place: task for (series, place), task in card.work(values, facts).items() if series == "made-up"}
 results = {("made-up", place): task.function(*task.arguments) for place, task in tasks.items()}
-card.prepare(values, facts, {})
-card.show(results, {("made-up", place): task for place, task in tasks.items()})
+card.show(values, facts, results, {("made-up", place): task for place, task in tasks.items()})
 out["curve"] = len(card.figure.sources["made-up"].data["mean"])
 out["places"] = len(tasks)
 [legend] = card.figure.plot.legend
@@ -65,8 +64,7 @@ from dpml_app.pages.select.page import AccuracyCard as SelectCard
 from dpml_app.pages.select.compute import SelectValues
 settings.select_methods = ["made-up", "joint"]
 values, facts, card = SelectValues.of(settings), measures.facts("toy"), SelectCard()
-card.lay_out(facts)
-card.prepare(values, facts, {})
+card.show(values, facts, {}, card.work(values, facts))
 tasks = {place: task for place, task in card.work(values, facts).items() if place[0] == "made-up"}
 accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.items()}
 out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.sources]

@@ -121,10 +121,8 @@ def test_accuracy_words_name_the_best_of_those_tried():
 def test_level_lines_reach_over_the_whole_axis():
     card, facts = AccuracyCard(), facts_of("toy")
     values = SelectValues.of(Settings(dataset="toy", select_methods=["joint"]))
-    card.lay_out(facts)
-    card.prepare(values, facts, {})
     result = {("best", 0): np.array([0.7, 0.8])}
-    card.show(result, result)
+    card.show(values, facts, result, result)
     data = card.figure.sources["best"].data
     assert data["mean"].tolist() == [0.75, 0.75]
     assert data["n_features"][0] < 1 < facts.n_features < data["n_features"][-1]

@@ -84,8 +84,7 @@ def test_only_what_a_setting_touches_is_computed_again():
 def test_the_legend_names_the_known_levels(methods):
     facts, panel, values = train_facts("census"), AccuracyCard(), values_of(train_methods=methods)
     work = panel.work(values, facts)
-    panel.prepare(values, facts, {})
-    panel.show({place: {"accuracy": np.array([0.7, 0.8])} for place in work}, work)
+    panel.show(values, facts, {place: {"accuracy": np.array([0.7, 0.8])} for place in work}, work)
     named = {item.label.value for item in panel.figure.plot.legend[0].items}
     assert {style.label for style in styles(chosen(values, facts), facts).values()} < named
     assert ("Non-private" in named) == ("auto" in methods)
@@ -97,8 +96,7 @@ def test_a_chosen_lambda_is_a_point_of_the_curves_and_the_public_rule_is_not():
         values = values_of(dataset="toy", train_lambda=reg_lambda, draws=10)
         work = panel.work(values, facts)
         results = {place: task.function(*task.arguments) for place, task in work.items() if place[1] in (*CHOSEN, 1.0)}
-        panel.prepare(values, facts, {})
-        panel.show(results, work)
+        panel.show(values, facts, results, work)
         assert panel.figure.marker.location == marked
         task = measured("objective", values, values.epsilon)
         mean = task.function(*task.arguments)["accuracy"].mean()
@@ -123,16 +121,14 @@ def test_earlier_curves_stay_and_other_methods_are_drawn_on_the_same_plot():
     values, facts, card = values_of(train_methods=["binned"]), train_facts("census"), AccuracyCard()
     work = card.work(values, facts)
     results = {place: {"accuracy": np.array([0.7, 0.8])} for place in list(work)[:3]}
-    card.prepare(values, facts, {})
     assert card.greyed({}, work, True)
-    card.show(results, work)
+    card.show(values, facts, results, work)
     first = card.plots[0]
     table = first.select_one({"name": "train-accuracy-binned"}).data
     assert table["mean"].tolist() == pytest.approx([0.75] * 3)
-    card.prepare(replace(values, seed=1), facts, {})
-    card.show({}, work)
+    card.show(replace(values, seed=1), facts, {}, work)
     assert len(table["mean"]) == 3, "what was there stays"
-    card.prepare(values_of(train_methods=["global", "binned"]), facts, {})
+    card.show(values_of(train_methods=["global", "binned"]), facts, {}, work)
     assert card.pane.object is card.plots[0] is first
     labels = [item.label.value for item in card.figure.legend.model.items]
     assert labels[-2:] == [METHODS[name].look.label for name in ("binned", "global")]

@@ -1,6 +1,5 @@
 """The picture of the Train page: methods by accuracy at one ε, what is cut off, what ships, and how ε is moved."""
 
-import asyncio
 import json
 from dataclasses import asdict, replace
 
@@ -9,6 +8,7 @@ import pytest
 from dpml_app.core.card import IMMEDIATE
 from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Pool
+from dpml_app.pages.train import compute
 from dpml_app.pages.train.compute import (
     SHIPPED,
     Row,
@@ -36,7 +36,7 @@ def drawn(facts, **changes):
     """Return the card as it is shown once all has come."""
     values, card = values_of(**changes), MethodsCard()
     results = {key: task.function(*task.arguments) for key, task in card.work(values, facts).items()}
-    card.prepare(values, facts, results)
+    card.show(values, facts, results, {})
     return card, results
 
 
@@ -60,7 +60,7 @@ def test_a_method_that_pays_more_than_it_claims_shows_what_it_pays():
     facts = replace(train_facts("census"), numeric=0, categorical=21)
     card = MethodsCard()
     values = values_of(dataset="census", epsilon=0.1, train_methods=["vaidya"])
-    card.prepare(values, facts, {("vaidya", IMMEDIATE): {"accuracy": np.array([0.7, 0.8])}})
+    card.show(values, facts, {("vaidya", IMMEDIATE): {"accuracy": np.array([0.7, 0.8])}}, {})
     assert card.figure.rows.data["method"] == ["Vaidya, ε = 3.1"]
 
 
@@ -82,16 +82,17 @@ def test_the_axis_holds_what_is_compared_and_cuts_a_wide_interval():
 
 
 def test_the_page_opens_with_what_ships_and_computes_nothing(monkeypatch):
-    monkeypatch.setattr(TrainPage, "facts_of", lambda _name: pytest.fail("the data set is loaded"))
+    monkeypatch.setattr(compute, "train_facts", lambda _name: pytest.fail("the data set is loaded"))
     page = TrainPage(Settings(dataset="adult"), Pool(1))
     values, card = page.values(), page.cards["methods"]
     rows = card.figure.rows.data
     assert len(rows["mean"]) == 7
     assert rows["method"][0] in page.headline.object
-    facts = asyncio.run(page.facts(values))
+    facts = TrainPage.facts_of("adult")
     for epsilon in EPSILONS:
         chosen = replace(values, epsilon=epsilon)
-        assert page._missing(chosen, {"methods": card.work(chosen, facts)}) == []
+        page.cards.tasks = {"methods": card.work(chosen, facts)}
+        assert page.cards.missing() == []
     # all others are made later
     assert set(page.cards) == {"methods"}
 

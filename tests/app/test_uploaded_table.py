@@ -6,6 +6,7 @@ import logging
 import sys
 import weakref
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -111,7 +112,8 @@ def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):
         assert shell.settings.dataset == name
     shell.settings.page = page_id
     assert shell.settings.dataset == "census"
-    assert shell.shown._messages["dataset"] == ("info", says)
+    assert (alert := shell.shown.alerts.topics["dataset"]).severity == "info"
+    assert unescape(alert.object) == says
     assert uploaded_table.TITLE not in shell.shown.controls.widgets["dataset"].options
     shell.stop()
 

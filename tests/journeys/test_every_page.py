@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 # work that lasts long enough to be cancelled; the source that tells of it; a source that has data once there are some
 WORK = {
-    "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
-    "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-rows", "row")),
+    "explore": ("&draws=190&seed=97", "explore-work", ("cost-curve", "epsilon")),
+    "select": ("&dataset=toy&draws=100&seed=97", "select-work", ("select-rows", "row")),
     "train": (
         "&draws=100&seed=97&train_methods=auto.objective",
         "train-work",
@@ -21,7 +21,7 @@ WORK = {
     "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
         "&dataset=toy&draws=60&seed=97&evaluate_methods=histogram.recursive-medians",
-        "evaluate-sweep-state",
+        "evaluate-work",
         ("evaluate-roc-exact", "fpr"),
     ),
 }

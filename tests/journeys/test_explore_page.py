@@ -126,7 +126,7 @@ def test_second_slider_answers_while_a_sweep_runs(app):
     app.slider("Regularisation λ").focus()
     app.page.keyboard.press("ArrowLeft")
     app.page.wait_for_function(
-        "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.running[0]"
+        "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('explore-work')?.data.running[0]"
     )
     app.slider("ε").focus()
     app.page.keyboard.press("ArrowRight")

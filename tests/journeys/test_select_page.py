@@ -77,7 +77,7 @@ def test_pages_share_their_settings_and_a_hidden_one_rests(app):
         change(app)
         app.wait_for_answer(before)
     assert app.read("select-state") == answers, "a page that is not shown computes nothing"
-    explored = app.read("answer-state")
+    explored = app.read("explore-state")
     app.turn("select")
     app.wait_for_answer(answers["answers"][0])
     assert app.query["epsilon"] == "1.25"
@@ -85,6 +85,6 @@ def test_pages_share_their_settings_and_a_hidden_one_rests(app):
     expect(app.slider("Number of features")).to_have_attribute("aria-valuetext", "84")
     app.push("Number of features", "Home")
     stands(app, "select-cut", 1.5)
-    assert app.read("answer-state") == explored
+    assert app.read("explore-state") == explored
     app.turn("explore")
     app.wait_for_answer(explored["answers"][0])

@@ -83,7 +83,7 @@ def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
     assert len(app.read("roc-private")["fpr"]) > 0
 
 
-SWEEPING = "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.running[0]"
+SWEEPING = "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('explore-work')?.data.running[0]"
 
 
 def test_a_lost_server_is_said_the_page_comes_back_in_its_state_and_sigterm_ends_a_sweep(make_app, start_server):

@@ -8,7 +8,8 @@ from bokeh.models import Plot
 from dpml.tables import safe_csv
 from dpml_app.code.script import script_of
 from dpml_app.code.tables import html_of, tables_of_plots
-from dpml_app.core.page import BasePage, CardPage
+from dpml_app.core.base_page import BasePage
+from dpml_app.core.page import CardPage
 from dpml_app.settings import file_name
 
 
@@ -17,12 +18,12 @@ def payload(page: BasePage, readout_name: str, plots: Iterable[Plot]) -> dict[st
 
     `readout_name` is the name of the card's sentence, which is how the browser calls a card.
     """
-    name = next((name for name, readout in page.readouts.items() if readout.name == readout_name), None)
     tables, files = tables_of_plots(plots), {}
-    if isinstance(page, CardPage) and name is not None:
+    name = readout_name.removeprefix(f"{page.page_id}-").removesuffix("-readout")
+    if isinstance(page, CardPage) and name in page.cards:
         values, script = page.values(), script_of(page, name)
         files = {"file": file_name(page.page_id, name, values.as_dict())}
-        if tables and name in page.cards:
+        if tables:
             tables |= page.cards[name].browser_tables(values)
         files |= {} if script is None else {"script": script.text}
     return {**files, "tables": html_of(tables), "csv": {name: safe_csv(each) for name, each in tables.items()}}

@@ -80,7 +80,7 @@ def script_of(page: CardPage, name: str) -> Script | None:
     if card is None or facts is None or card.no_script or card.refusal(values, facts):
         return None
     kind = type(values)
-    imports, lines = _computation(card, card.work(values, facts), page.facts_task(values))
+    imports, lines = _computation(page, card, card.work(values, facts))
     imports.append(f"from {kind.__module__} import {kind.__name__}")
     table, more = [], f"\n{card.takes}" if card.takes else ""
     if isinstance(values, DatasetValues) and uploaded_table.is_uploaded(values.dataset):
@@ -108,18 +108,18 @@ def _settings(values: PageValues) -> str:
     return "\n".join([*lines, ")"])
 
 
-def _computation(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> tuple[list[str], list[str]]:
+def _computation(page: CardPage, card: Card, work: Mapping[ResultKey, Task]) -> tuple[list[str], list[str]]:
     """Return imports, and lines that make the calls behind a card and have the card lay out their results."""
     kind = type(card)
     name = kind.__name__
     imports = [f"from {kind.__module__} import {name}"]
     imports.append("from dpml_app.code.tables import tables_of")
     known = "NoFacts()"
-    if facts is None:
+    if (facts_of := page.facts_of) is None:
         imports.append("from dpml_app.data.facts import NoFacts")
     else:
-        imports.append(f"from {facts.function.__module__} import {facts.function.__name__} as facts_of")
-        known = f"facts_of({', '.join(map(literal, facts.arguments))})"
+        imports.append(f"from {facts_of.__module__} import {facts_of.__name__} as facts_of")
+        known = f"facts_of({literal(page.settings.dataset)})"
     result = "call.function(*call.arguments)"
     if card.takes:
         imports.append("from dpml_app.data.default_study import result_of")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from bokeh.models import ColumnDataSource, GlyphRenderer, Plot
 
-from dpml_app.core.card import CHOSEN, Card, F, ResultKey, V
+from dpml_app.core.card import Card, F, ResultKey, V
 from dpml_app.drawing.figure import LAYOUT
 from dpml_app.text.phrases import minus
 
@@ -21,12 +21,8 @@ def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[ResultKey,
 
     It is the card's own layout of results: means, quantiles and references, as they are drawn.
     """
-    card.lay_out(facts)
-    card.prepare(
-        values, facts, {result_key: result for result_key, result in results.items() if result_key[1] in CHOSEN}
-    )
     wanted: Any = dict.fromkeys(results)
-    card.show(results, wanted)
+    card.show(values, facts, results, wanted)
     return tables_of_plots(card.plots) | card.browser_tables(values)
 
 

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V, figure_pane
+from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V
+from dpml_app.core.layout import figure_pane
 from dpml_app.drawing.styles import Style
 from dpml_app.jobs import Task
 from dpml_app.settings import SWEEP_EPSILONS
@@ -42,7 +43,6 @@ class CurvesCard(Card[V, F]):
     def __init__(self) -> None:
         super().__init__()
         self._seen: Any = None
-        self._tables: dict[str, tuple[Any, Table, Any]] = {}
         self._styles, self._levels = dict(self.styles), dict(self.levels)
         options: Any = {"column": self.x_column, "middle": self.middle, "marker": {}, **self.look}
         options["look"] = {"xlim": self.xlim, "ylim": self.ylim or (0.0, 1.0)}
@@ -95,8 +95,8 @@ class CurvesCard(Card[V, F]):
 
     # ---- what it shows -----------------------------------------------------------------------------------------------
 
-    def prepare(self, values: V, facts: F, now: Results) -> None:
-        self._values, self._facts = values, facts
+    def show(self, values: V, facts: F, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self._values = values
         styles, levels = dict(self.shown(values, facts)), dict(self.shown_levels(values, facts))
         if (styles, levels) != (self._styles, self._levels):
             new = {name: style for name, style in styles.items() if name not in self.figure.sources}
@@ -105,34 +105,24 @@ class CurvesCard(Card[V, F]):
             self._styles, self._levels, self._seen = styles, levels, None
             self.figure.name_series({name: style.label for name, style in {**levels, **styles}.items()})
         self.figure.mark(self.at(values))
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         curves = [key for key in wanted if key[1] not in CHOSEN]
         if curves and not any(key in results for key in curves):
             return
-        seen = self._values, self._facts, tuple(results), tuple(map(id, results.values()))
-        if seen == self._seen:
+        series, heights = self.series(results), self.level_values(values, facts, results)
+        seen = {name: [(x, id(each)) for x, each in points.items()] for name, points in series.items()}, heights
+        if not series or seen == self._seen:
             return
-        series = {name: self._table(name, points) for name, points in self.series(results).items()}
-        if series:
-            self._seen = seen
-            levels = self.level_values(self._values, self._facts, results)
-            lines = {name: {"x": FAR, "y": (value, value)} for name, value in levels.items()}
-            self.figure.show({**series, **lines})
-            if self.ylim is None:
-                ends = [end for table in series.values() for column in ("low", "high") for end in table[column]]
-                self.figure.fit([*ends, *levels.values()])
-
-    def _table(self, name: str, points: Mapping[float, Any]) -> Table:
-        """Return the table of a series, made anew where its results have changed."""
-        key = tuple(points), tuple(map(id, points.values()))
-        if name not in self._tables or self._tables[name][0] != key:
+        self._seen, self._series = seen, series  # which is kept, so that no other result has the id of one of them
+        tables: dict[str, Table] = {}
+        for name, points in series.items():
             drawn = {x: self.draws(name, result) for x, result in points.items()}
-            table = curve_table(drawn, self._styles[name].label, self.x_column, self.middle)
-            self._tables[name] = key, table, points  # kept, so that no other result has the id of one of them
-        return self._tables[name][1]
+            tables[name] = curve_table(drawn, self._styles[name].label, self.x_column, self.middle)
+        lines = {name: {"x": FAR, "y": (value, value)} for name, value in heights.items()}
+        self.figure.show({**tables, **lines})
+        if self.ylim is None:
+            ends = [end for table in tables.values() for column in ("low", "high") for end in table[column]]
+            self.figure.fit([*ends, *heights.values()])
 
     def clear(self) -> None:
         self._seen = None
-        self._tables.clear()
         self.figure.clear()

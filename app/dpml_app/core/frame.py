@@ -1,5 +1,6 @@
 """The frame of a document, and the places that pages have in it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
@@ -8,7 +9,7 @@ from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST
 
 from dpml_app.compat import forget
-from dpml_app.core.page import BasePage
+from dpml_app.core.base_page import BasePage
 
 
 class Places:
@@ -18,29 +19,23 @@ class Places:
     element that its class names.
     """
 
-    def __init__(self) -> None:
-        self._pages: list[BasePage] = []
+    def __init__(self, pages: Mapping[str, BasePage]) -> None:
+        self._pages = pages
         # regions as they were laid, with their models
         self._laid: list[tuple[pn.Column, Any]] = []
         self._doc: Document | None = None
         self._design: pmui.theme.MaterialDesign | None = None
 
-    def lay(self, doc: Document) -> None:
+    def open(self, doc: Document) -> None:
         """Put the pages that have been made into a document, and from now on each that is made."""
         self._doc, self._design = doc, pmui.theme.MaterialDesign(theme=pn.config.theme)
-        for page in self._pages:
-            self._lay(page)
-        self._pages.clear()
+        for page in self._pages.values():
+            self.lay(page)
 
-    def fill(self, page: BasePage) -> None:
-        """Lay a page into its places, now or with them."""
-        if self._design is None:
-            self._pages.append(page)
-        else:
-            self._lay(page)
-
-    def _lay(self, page: BasePage) -> None:
-        assert self._doc is not None
+    def lay(self, page: BasePage) -> None:
+        """Lay a page into its places, if there is a document."""
+        if self._doc is None:
+            return
         for region, content in page.regions.items():
             name = f"{page.page_id}_{region}"
             look: Any = {"css_classes": ["place", name], "sizing_mode": "stretch_width", "margin": 0}
@@ -76,5 +71,5 @@ class Frame(pn.Template):
         doc.template_variables["dist_url"] = LOCAL_DIST
         with doc.models.freeze():
             super().server_doc(doc, title, False)
-            self.places.lay(doc)
+            self.places.open(doc)
         return doc

@@ -1,6 +1,6 @@
 """Widgets tied to one setting each, both ways, and those that all pages about a data set share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from bokeh.models import ColumnDataSource
 from dpml.datasets import Dataset
 from dpml_app import uploaded_table
 from dpml_app.compat import answer_soon
-from dpml_app.core.card import WHOLE
+from dpml_app.core.card import WHOLE, Card
 from dpml_app.data.facts import OF_TWO_CLASSES
 from dpml_app.data.real_data import Offer, titled
 from dpml_app.kit.widgets import in_notebook, make_widget
@@ -45,41 +45,6 @@ NOTE_STYLE = """
 """
 
 
-def tie(
-    settings: Shared,
-    name: str,
-    widget,
-    report: Callable[[str, str], None],
-    hold: Callable[[], AbstractContextManager[None]] = nullcontext,
-) -> None:
-    """Tie a widget to a setting both ways, with its help; a value that is not allowed is reported and taken back."""
-    if not (name == "dataset" and settings.dataset not in widget.options.values()):
-        widget.value = getattr(settings, name)
-    answer_soon(widget)
-    # the browser puts its help beside it
-    widget.css_classes = [*widget.css_classes, f"setting-{name}"]
-
-    def to_setting(event):
-        if event.new is None or event.new == getattr(settings, name):
-            return
-        with hold():
-            problems = settings.assign({name: event.new})
-        if problems:
-            # data that are not here are offered under their control
-            if not (name == "dataset" and settings.missing_dataset.dataset):
-                report(name, problems[0])
-            widget.value = getattr(settings, name)
-
-    def to_widget(event):
-        offered = getattr(widget, "options", None)
-        # another page may offer more
-        if not isinstance(offered, dict) or event.new in offered.values() or isinstance(event.new, list):
-            widget.value = event.new
-
-    widget.param.watch(to_setting, "value")
-    settings.param.watch(to_widget, name)
-
-
 class Controls:
     """The controls of a page about a data set, each a widget tied to its setting.
 
@@ -92,6 +57,8 @@ class Controls:
     settings : Shared
     report : callable
         Takes the name of a control and a sentence for the page.
+    kinds : sequence of classes of Card
+        The cards of the page, which name the settings whose widgets are in them.
     """
 
     datasets: ClassVar[tuple[str, ...]] = OF_TWO_CLASSES
@@ -109,7 +76,7 @@ class Controls:
     # the most classes of a session's own table that the page can show; 0: it shows none
     most_classes: ClassVar[int] = 0
 
-    def __init__(self, settings: Shared, report: Callable[[str, str], None]):
+    def __init__(self, settings: Shared, report: Callable[[str, str], None], kinds: Sequence[type[Card]] = ()):
         self.settings, self.report = settings, report
         self.widgets: dict[str, Any] = {}
         self._told: list[ColumnDataSource] = []
@@ -119,6 +86,9 @@ class Controls:
         self.redraw.on_click(self._redraw)
         self.lay_out()
         self.in_cards()
+        for name in (self.in_top, *(name for kind in kinds for name in kind.controls)):
+            if name not in self.widgets:
+                self.add(name)
 
     def lay_out(self) -> None:
         """Make `side` and `advanced`; a page without a data set has others."""
@@ -165,8 +135,37 @@ class Controls:
         self.widgets[name] = widget = make_widget(kind, label=parameter.label, **{**WIDE, **options})
         if before is not None:
             widget.param.watch(before, "value")
-        tie(self.settings, name, widget, self.report, lambda: self.hold())
+        self._tie(name, widget)
         return widget
+
+    def _tie(self, name: str, widget: Any) -> None:
+        """Tie a widget to a setting both ways; a value that is not allowed is reported and taken back."""
+        settings = self.settings
+        if not (name == "dataset" and settings.dataset not in widget.options.values()):
+            widget.value = getattr(settings, name)
+        answer_soon(widget)
+        # the browser puts its help beside it
+        widget.css_classes = [*widget.css_classes, f"setting-{name}"]
+
+        def to_setting(event: Any) -> None:
+            if event.new is None or event.new == getattr(settings, name):
+                return
+            with self.hold():
+                problems = settings.assign({name: event.new})
+            if problems:
+                # data that are not here are offered under their control
+                if not (name == "dataset" and settings.missing_dataset.dataset):
+                    self.report(name, problems[0])
+                widget.value = getattr(settings, name)
+
+        def to_widget(event: Any) -> None:
+            offered = getattr(widget, "options", None)
+            # another page may offer more
+            if not isinstance(offered, dict) or event.new in offered.values() or isinstance(event.new, list):
+                widget.value = event.new
+
+        widget.param.watch(to_setting, "value")
+        settings.param.watch(to_widget, name)
 
     def beside(self) -> list:
         """Return the components beside the plot, next to the data set."""
@@ -177,7 +176,7 @@ class Controls:
         return []
 
     def in_cards(self) -> None:
-        """Make the widgets of cards that need options; the page makes those that its cards name as `controls`."""
+        """Make the widgets of cards that need options; others that cards name as `controls` are made without."""
 
     @classmethod
     def unsupported_table_reason(cls, data: Dataset) -> str:

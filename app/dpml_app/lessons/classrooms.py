@@ -20,7 +20,7 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 
-from dpml_app.core.page import one_message
+from dpml_app.core.sending import one_message
 from dpml_app.lessons.read import Step, lessons
 from dpml_app.serving.clients import client_of_session, route_of_session
 from dpml_app.serving.limits import CLASS_CLIENT_VISITORS, CLASS_VISITORS, CLASSES, ServerFull, most

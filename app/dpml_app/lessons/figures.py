@@ -61,11 +61,10 @@ def _number(s: Any, word: str) -> Number:
     card, values = kind(), page.values_kind.of(s)
     assert page.facts_of is not None
     facts = page.facts_of(s.dataset)
-    card.lay_out(facts)
     tasks = {key: task for key, task in card.work(values, facts).items() if key[1] in CHOSEN}
     known = page.shipped_results(s.dataset)
     results = {key: known[task] if task in known else _run(task) for key, task in tasks.items()}
-    card.prepare(values, facts, results)
+    card.show(values, facts, results, tasks)
     answer = card.to_pin(values, facts, results)
     numbers = {number.what: number for number in answer.numbers} if answer else {}
     for what, number in numbers.items():

@@ -27,7 +27,7 @@ def page_parts(page: CardPage) -> list[Any]:
     advanced = pn.Card(regions["advanced"], title="Advanced", collapsed=True, sizing_mode="stretch_width")
     study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
     side = pn.Column(regions["side"], advanced, regions["work"], study, **WHOLE)
-    page.advanced.mount()
+    page.slots["advanced"].mount()
     for slot in regions["details"].objects:
         slot.mount()
     head = f"<h2>{escape(page.question)}</h2><p>{page.lead}</p>"
@@ -41,10 +41,10 @@ def page_parts(page: CardPage) -> list[Any]:
 def card_parts(page: CardPage, name: str) -> list[Any]:
     """Return one card, with the control of its page that stands under the picture."""
     study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
-    slot = page.card_slots[name]
+    slot = page.slots[name]
     if name == page.main_card:
         return [page.alerts, slot, page.regions["work"], study]
-    page.card_slots[page.main_card].objects = []  # nobody sees it, so nothing is computed for it
+    page.slots[page.main_card].objects = []  # nobody sees it, so nothing is computed for it
     slot.mount()
     kind = next(one for one in page.kinds if one.name == name)
     control = page.controls.in_top

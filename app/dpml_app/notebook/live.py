@@ -67,7 +67,7 @@ class Live(pn.Column):
         self._task: asyncio.Task | None = None
         self._root: Any = None
         self._in_message = False
-        page.one_message = self._one_message
+        page.sender.one_message = self._one_message
         page.controls.hold = self._one_message
         self._opened.param.watch(self._start, "opened")
 

@@ -138,7 +138,7 @@ def risk(epsilon: float, relation: str) -> str:
         f'<h2>Risk</h2><div class="people" aria-hidden="true">{people}</div>'
         f"<p>An attacker who knows every other record {guesses} at most <b>{right}%</b> of the time (chance: 50%).</p>"
         f"<details><summary>Odds</summary><p>The result raises the attacker's odds by a factor of at most "
-        f"<b>{factor(epsilon)}</b>: a probability of 50% becomes at most {certainty(epsilon)}.</p></details>"
+        f"<b>{factor(epsilon)}</b>: a probability of 50% becomes at most {right}%.</p></details>"
     )
 
 

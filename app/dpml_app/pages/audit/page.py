@@ -5,7 +5,7 @@ All claims ship. The server computes the exact ε, workers the samples.
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import panel as pn
 import panel_material_ui as pmui
@@ -102,33 +102,25 @@ class AuditCard(Card[AuditValues, NoFacts]):
             SAMPLE: Task(compute.sample, (key, values.audit_seed, values.audit_draws)),
         }
 
-    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
-        self.values = values
-        self.show(now, {})
-
 
 class ClaimsCard(AuditCard):
-    """All claims that ship, and the chosen one as far as it is sampled.
-
-    `choose`: takes the claim whose dot was clicked.
-    """
+    """All claims that ship, and the chosen one as far as it is sampled."""
 
     draw = ClaimsFigure
     name, title, caption = "claims", "Actual ε of every claim", text.CAPTIONS["claims"]
     no_script = "its results are precomputed by python -m benchmarks.shipped claims"
+    # takes the claim whose dot was clicked
+    choose: Callable[[Claim], None]
 
-    def __init__(self, choose: Callable[[Claim], None]):
+    def __init__(self) -> None:
         super().__init__()
-        self._choose = choose
         self.figure.show(compute.claims())
         self.figure.dots.selected.on_change("indices", self._tapped)
 
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+    def show(self, values: AuditValues, facts: NoFacts, results: Results, wanted: Mapping) -> None:
         cost, sample = exact_of(results).get("epsilon"), sample_of(results)
         shown = cost if cost is not None else sample["lower"] if sample else math.nan
-        chosen = Claim(
-            self.values.audit_method, self.values.audit_relation, self.values.audit_epsilon, shown, cost is None
-        )
+        chosen = Claim(values.audit_method, values.audit_relation, values.audit_epsilon, shown, cost is None)
         self.figure.choose(chosen, AUDITED[chosen.method].title)
 
     def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
@@ -143,7 +135,7 @@ class ClaimsCard(AuditCard):
     def _tapped(self, _attribute: str, _old: list[int], new: list[int]) -> None:
         if new:
             self.figure.dots.selected.indices = []  # or a second click on it would be no change
-            self._choose(compute.claims()[new[0]])
+            self.choose(compute.claims()[new[0]])
 
 
 class OutputCard(AuditCard):
@@ -153,10 +145,10 @@ class OutputCard(AuditCard):
     name, title, caption = "output", "Outputs with D and with D′", text.CAPTIONS["output"]
     wide = True
 
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        sample, entry = sample_of(results), AUDITED[self.values.audit_method]
+    def show(self, values: AuditValues, facts: NoFacts, results: Results, wanted: Mapping) -> None:
+        sample, entry = sample_of(results), AUDITED[values.audit_method]
         if sample:
-            limits = compute.allowed(sample, self.values.audit_epsilon, entry.delta)
+            limits = compute.allowed(sample, values.audit_epsilon, entry.delta)
             self.figure.show_outputs(sample["picture"], limits, *text.picture_labels(entry.family, sample))
 
     def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
@@ -178,7 +170,6 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     settings: AuditSettings
     controls: AuditControls
     kinds = (ClaimsCard, OutputCard)
-    sources = ("audit-state", "audit-work")
     what = "this audit"
     controls_kind = AuditControls
     main_card = "claims"
@@ -188,15 +179,11 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     def __init__(self, settings: AuditSettings, pool: Pool):
         change = settings.fit_audit()  # before the widgets, which offer only existing choices
         super().__init__(settings, pool)
-        self.report("fit", change, "info")
+        self.alerts.report("fit", change, "info")
+        cast(ClaimsCard, self.cards["claims"]).choose = self._choose
         self.headline.param.update(stylesheets=[VERDICT_STYLE], margin=(4, 16))
+        self.regions["side"].remove(self.risk)
         self.regions["advanced"].insert(0, self.risk)
-
-    def side(self) -> list[Any]:
-        return [self.controls.side]
-
-    def make(self, kind: type[Card]) -> Card:
-        return ClaimsCard(self._choose) if kind is ClaimsCard else kind()
 
     def _choose(self, claim: Claim) -> None:
         names = {"method": claim.method, "relation": claim.relation, "epsilon": claim.claimed}
@@ -205,9 +192,9 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     def offer(self, changed: set[str]) -> None:
         change = self.settings.fit_audit()
         if change:
-            self.report("fit", change, "info")
+            self.alerts.report("fit", change, "info")
         self.controls.offer()
-        self.clear(self.what.capitalize())
+        self.alerts.report(self.what.capitalize(), "")
 
     def words(self, values: AuditValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         main_results = results.get(self.main_card, {})

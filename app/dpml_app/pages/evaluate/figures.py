@@ -87,9 +87,9 @@ class RocCard(Card[EvaluateValues, BinaryFacts]):
     def work(self, values: EvaluateValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         return answered(values)
 
-    def prepare(self, values: EvaluateValues, facts: BinaryFacts, now: Results) -> None:
+    def show(self, values: EvaluateValues, facts: BinaryFacts, results: Results, wanted: Mapping) -> None:
         """Send the browser what it draws curves from."""
-        answer = now["answer", IMMEDIATE]
+        answer = results["answer", IMMEDIATE]
         send(self.now, {"sensitivity": [SENSITIVITY[values.relation]], "lowered": [LOWERED]})
         send(self.figure.exact, dict(zip(("fpr", "tpr"), answer["curve"], strict=True)))
         send(self.noise, {"unit": unit_noise(values.draws, values.seed).ravel()})

@@ -4,7 +4,7 @@ The browser draws the private ROC curve while ε moves. Workers compute the erro
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from dpml_app.core.card import IMMEDIATE, Results
 from dpml_app.core.page import CardPage
@@ -12,6 +12,7 @@ from dpml_app.core.widgets import COLUMNS, Controls, divider
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.drawing.figure import run_script, script
+from dpml_app.jobs import Pool
 from dpml_app.pages.evaluate.compute import EvaluateSettings, EvaluateValues
 from dpml_app.pages.evaluate.figures import ErrorsCard, RocCard, SuccessCard
 from dpml_app.pages.evaluate.lesson import FIGURES
@@ -45,15 +46,14 @@ class EvaluatePage(CardPage[EvaluateValues, BinaryFacts]):
     settings: EvaluateSettings
     facts_of = staticmethod(measures.facts)
     kinds = (RocCard, ErrorsCard, SuccessCard)
-    sources = ("evaluate-state", "evaluate-sweep-state")
     what = "errors"
     controls_kind = EvaluateControls
     main_card = "roc"
     details = ("success",)
 
-    def connect(self) -> list[Any]:
-        browser, roc = self.controls.tell_browser("evaluate-browser", "epsilon"), self.cards["roc"]
-        assert isinstance(roc, RocCard)
+    def __init__(self, settings: EvaluateSettings, pool: Pool):
+        super().__init__(settings, pool)
+        browser, roc = self.controls.tell_browser("evaluate-browser", "epsilon"), cast(RocCard, self.cards["roc"])
         arguments = {
             "controls": browser,
             "counts": roc.counts,
@@ -64,7 +64,7 @@ class EvaluatePage(CardPage[EvaluateValues, BinaryFacts]):
             "release": roc.figure.release,
         }
         run_script(SCRIPT, arguments, browser, roc.now, roc.noise, roc.counts)
-        return list(arguments.values())
+        roc.figure.plot.tags += list(arguments.values())
 
     def words(self, values: EvaluateValues, facts: BinaryFacts, results: Mapping[str, Results]) -> str:
         return headline(facts, results["roc"]["answer", IMMEDIATE])

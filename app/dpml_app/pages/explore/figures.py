@@ -3,7 +3,7 @@
 Every model that a test or the browser's own code reads has a name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,6 @@ from dpml_app.drawing.figure import (
     label,
     new_figure,
     set_ticks,
-    spread,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, stroke
@@ -54,7 +53,7 @@ LEFT, RIGHT = 76, 18
 CURVE = ("epsilon", "mean", "low", "high")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Private:
     """Results of the default classifier: draws of shape (ε, draws), and the same fits without noise."""
 
@@ -168,8 +167,7 @@ class CostFigure(Figure):
         if not whole and len(self.hand.data["epsilon"]) and levers != self._levers:
             return
         self._levers = levers
-        rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
-        fill(self.hand, rows)
+        fill(self.hand, [(at, draws[at].mean(), *np.quantile(draws[at], [0.05, 0.95])) for at in sorted(draws)])
         self._fit()
 
     def grey_custom(self, waits: bool, computing: bool) -> None:
@@ -185,9 +183,10 @@ class CostFigure(Figure):
         if draws is None:
             empty(self.point)
         else:
-            point = (epsilon, *spread(draws))
-            self.point.data = {name: [value] for name, value in zip(CURVE, point, strict=True)}
-            self._keep_in_sight(point[2:])
+            y, (least, most) = self.plot.y_range, np.quantile(draws, [0.05, 0.95])
+            self.point.data = {"epsilon": [epsilon], "mean": [draws.mean()], "low": [least], "high": [most]}
+            if least < y.start or most > y.end:
+                y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
 
     def _fit(self) -> None:
         """Fit the axis to what is compared, with room above for the label of the gap."""
@@ -201,11 +200,6 @@ class CostFigure(Figure):
         y, height = self.plot.y_range, top - bottom
         if private.whole or y.start > bottom or y.end < top:
             y.update(start=bottom - 0.06 * height, end=top + 0.1 * height)
-
-    def _keep_in_sight(self, accuracies: Sequence[float]) -> None:
-        y, least, most = self.plot.y_range, min(accuracies, default=1.0), max(accuracies, default=0.0)
-        if least < y.start or most > y.end:
-            y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
 
     def clear(self) -> None:
         super().clear()

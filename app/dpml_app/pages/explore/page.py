@@ -5,26 +5,15 @@ the curves.
 """
 
 from collections.abc import Callable, Mapping, Set
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import panel as pn
 from bokeh.models import ColumnDataSource, CustomJS
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.core.card import (
-    BOX_STYLE,
-    DEFERRED,
-    IMMEDIATE,
-    WHOLE,
-    WORKER,
-    Answer,
-    Card,
-    ResultKey,
-    Results,
-    here,
-    kept_but_for,
-)
+from dpml_app.core.card import DEFERRED, IMMEDIATE, WHOLE, WORKER, Answer, Card, ResultKey, Results, here
+from dpml_app.core.layout import BOX_STYLE
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data import measures
@@ -42,6 +31,7 @@ from dpml_app.pages.explore.figures import (
 )
 from dpml_app.pages.explore.lesson import FIGURES
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.text.phrases import interval, percent
 
 COST_SCRIPT, DRAG_SCRIPT = (script(f"pages/explore/{n}.js") for n in ("cost", "drag"))
 COST_STYLE, LEVERS_STYLE = script("pages/explore/cost.css"), script("pages/explore/levers.css")
@@ -111,43 +101,29 @@ class MainCard(Card[ExploreValues, GroupFacts]):
     _drawn: tuple[Set[Task | None], Set[Task]] | None = None
 
     def work(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
-        chosen = values.epsilon
+        name, relation, seed, chosen = values.dataset, values.relation, values.seed, values.epsilon
         # twenty fits take seconds where they do not ship, so they are for the workers
-        return {
-            ("private", WORKER): Task(default_runs, (values.dataset, values.relation, chosen, values.seed)),
-            ("exact", WORKER): Task(noiseless_accuracy, (values.dataset, values.relation, chosen)),
-            ("best", WORKER): Task(non_private, (values.dataset, values.relation)),
+        tasks: dict[ResultKey, Task] = {
+            ("private", WORKER): Task(default_runs, (name, relation, chosen, seed)),
+            ("exact", WORKER): Task(noiseless_accuracy, (name, relation, chosen)),
+            ("best", WORKER): Task(non_private, (name, relation)),
             ("hand", IMMEDIATE): Task(compute.custom_accuracy, values.custom_key(chosen)),
-            **self.sweep(values, facts),
         }
-
-    @kept_but_for("epsilon", "wanted")
-    def sweep(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
-        """Return the tasks of the curves."""
-        name, relation, seed = values.dataset, values.relation, values.seed
         # every ε of the slider where the results ship, else those of the other curves
         whole = Task(default_runs, (name, relation, EPSILONS[0], seed)) in shipped_results(name)
-        tasks: dict[ResultKey, Task] = {}
         for e in EPSILONS if whole else SWEEP_EPSILONS:
             tasks["private", e] = Task(default_runs, (name, relation, e, seed))
             tasks["exact", e] = Task(noiseless_accuracy, (name, relation, e))
         by_model = SWEEP_EPSILONS if values.hand_model == "logistic" else EPSILONS
         return tasks | {("hand", e): Task(compute.custom_accuracy, values.custom_key(e)) for e in by_model}
 
-    def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
-        self._values, self._facts = values, facts
-        self.figure.show_point(values.epsilon, now.get(("hand", IMMEDIATE)))
-
-    def _levers(self) -> tuple:
-        values = self._values
-        return values.dataset, values.relation, values.seed, values.custom_model()
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+    def show(self, values: ExploreValues, facts: GroupFacts, results: Results, wanted: Mapping) -> None:
+        chosen = values.epsilon
+        self.figure.show_point(chosen, results.get(("hand", IMMEDIATE)))
         drawn = {wanted.get(result_key) for result_key in results}, set(wanted.values())
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        chosen = self._values.epsilon
 
         def points(series: str) -> dict[float, Any]:
             there = {key[1]: result for key, result in results.items() if key[0] == series and key[1] != WORKER}
@@ -161,9 +137,10 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         draws = np.array([runs[e]["accuracy"] for e in there], dtype=float, ndmin=2)
         known = draws, np.array([plain[e] for e in there]), best["accuracy"] if best else np.nan
         whole = complete("private", "exact", "best")
-        self.figure.show(Private(np.array(there), *known, self._facts.majority, whole))
+        self.figure.show(Private(np.array(there), *known, facts.majority, whole))
         custom = {chosen if e == IMMEDIATE else e: each for e, each in points("hand").items()}
-        self.figure.show_custom(self._levers(), custom, complete("hand"))
+        levers = values.dataset, values.relation, values.seed, values.custom_model()
+        self.figure.show_custom(levers, custom, complete("hand"))
 
     def greyed(self, results: Results, wanted: Mapping[ResultKey, Task], computing: bool) -> bool:
         missing = wanted.keys() - results.keys()
@@ -181,7 +158,9 @@ class MainCard(Card[ExploreValues, GroupFacts]):
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
         runs, best, custom = here(results, "private"), here(results, "best"), here(results, "hand")
         said = "Computing…" if runs is None or best is None else text.cost_by_group(values, facts, runs, best)
-        return said if custom is None else f"{said} {text.custom_runs(custom)}"
+        if custom is None:
+            return said
+        return f"{said} Custom model: accuracy <b>{percent(float(custom.mean()))}</b> ({interval(custom)})."
 
     def to_pin(self, values: ExploreValues, facts: GroupFacts, results: Results) -> Answer | None:
         runs, best, custom = here(results, "private"), here(results, "best"), here(results, "hand")
@@ -204,10 +183,7 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
         # the point of the main picture does not wait for it
         return {("roc", DEFERRED): Task(compute.roc, values.roc_key())}
 
-    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
-        self.show(now, {})
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+    def show(self, values: ExploreValues, facts: BinaryFacts, results: Results, wanted: Mapping) -> None:
         for curves in results.values():
             self.figure.show(roc_tables(curves))
 
@@ -232,69 +208,50 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     kinds = (MainCard, RocCard)
     main_card = "cost"
     details = ("roc",)
-    sources = ("answer-state", "sweep-state")
     controls_kind = ExploreControls
+    headline_below = False
     # the curve and the target accuracy of which the page shows the needed ε
-    _needed_of: tuple[int, bool, float] | None = None
+    _needed_of: tuple[Private | None, float] | None = None
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
         super().__init__(settings, pool)
         self.controls.on_target = self._aim_at
         self.risk.stylesheets = [*self.risk.stylesheets, RISK_STYLE]
         self.headline.param.update(stylesheets=[BOX_STYLE, COST_STYLE], margin=(0, 0, 12, 0))
-        self.fill()
-        self._picture.figure.begin(settings.epsilon)
-
-    def side(self) -> list[Any]:
-        return [self.headline, *super().side()]
-
-    def sentences(self) -> list[Any]:
-        return []  # beside the picture
-
-    def connect(self) -> list[Any]:
+        self.regions["side"].insert(0, self.headline)
+        cost = self.cards["cost"].figure
+        cost.begin(settings.epsilon)
         browser = self.controls.tell_browser("browser-controls", "epsilon")
-        cost = self._picture.figure
         names = ("plot", "curve", "hand", "draws", "gap", "dots", "marker", "point")
         arguments = {"controls": browser, **{name: getattr(cost, name) for name in names}}
         moved = run_script(COST_SCRIPT, arguments, browser, cost.draws, cost.hand)
         cost.plot.js_on_change("inner_width", moved)
-        dragged = ColumnDataSource({"epsilon": [self.settings.epsilon], "serial": [0]}, name="cost-dragged")
+        dragged = ColumnDataSource({"epsilon": [settings.epsilon], "serial": [0]}, name="cost-dragged")
         dragged.on_change("data", self._dragged)
         arguments = {"controls": browser, "dragged": dragged, "marker": cost.marker, "steps": list(EPSILONS)}
         cost.marker.js_on_change("location", CustomJS(args=arguments, code=DRAG_SCRIPT))
-        return [browser, dragged]
+        cost.plot.tags += [browser, dragged]
 
     def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Take the ε to which the marker was dragged."""
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
-            self.report("epsilon", problem)
+            self.alerts.report("epsilon", problem)
 
     def _aim_at(self, wanted: float) -> None:
         """Move the marker to the ε that an accuracy needs, if the whole curve is there."""
-        interval = self._picture.needed(wanted)
+        interval = cast(MainCard, self.cards["cost"]).needed(wanted)
         if interval is not None:
             reached = [epsilon for epsilon in EPSILONS if epsilon >= interval.epsilon * (1 - 1e-9)]
             if reached:
                 self.settings.epsilon = reached[0]
 
-    @property
-    def _picture(self) -> MainCard:
-        main_card = self.cards[self.main_card]
-        assert isinstance(main_card, MainCard)
-        return main_card
-
-    def _show_needed(self, wanted: float) -> None:
-        figure = self._picture.figure
-        curve = figure.curve.data, figure.private is not None and figure.private.whole
-        if self._needed_of == (id(curve[0]), curve[1], wanted):
-            return
-        self._needed_of = id(curve[0]), curve[1], wanted
-        interval = self._picture.needed(wanted)
-        self.controls.needed.object = text.needed_text(interval, max(curve[0]["mean"], default=0.0))
-
     def words(self, values: ExploreValues, facts: GroupFacts, results: Mapping[str, Results]) -> str:
-        shown = results.get(self.main_card, {})
-        self._show_needed(values.wanted)
+        shown, picture = results.get(self.main_card, {}), cast(MainCard, self.cards["cost"])
+        needed_of = picture.figure.private, values.wanted
+        if needed_of != self._needed_of:
+            self._needed_of = needed_of
+            most = max(picture.figure.curve.data["mean"], default=0.0)
+            self.controls.needed.object = text.needed_text(picture.needed(values.wanted), most)
         runs, exact, best, custom = (here(shown, name) for name in ("private", "exact", "best", "hand"))
         reached = None if custom is None else float(custom.mean())
         default = None if runs is None else float(runs["accuracy"].mean())

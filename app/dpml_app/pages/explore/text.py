@@ -107,11 +107,6 @@ def custom_against_default(mean: float | None, default: float | None) -> str:
     return f"<b>{percent(mean)}</b>: {beside}."
 
 
-def custom_runs(custom: NDArray[np.float64]) -> str:
-    """Return the custom model's mean accuracy and 90% of its runs."""
-    return f"Custom model: accuracy <b>{percent(float(custom.mean()))}</b> ({interval(custom)})."
-
-
 def pinned_numbers(draws: NDArray[np.float64], best: float, custom: NDArray[np.float64]) -> tuple[Number, ...]:
     """Return the numbers that pins compare."""
     low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
@@ -149,10 +144,11 @@ def needed_text(interval: NeededEpsilon | None, most: float) -> str:
 def cost_by_group(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
     """Return the privacy cost and recall of each class and group, with intervals."""
     names, paid = costs(facts, runs, best)
-    low, high = np.quantile(paid, [0.05, 0.95], axis=0)
+    # zero has no sign
+    points = np.round([paid.mean(axis=0), *np.quantile(paid, [0.05, 0.95], axis=0)], 1) + 0.0
     each = [
-        f"{escape(name)} <b>{_one(mean)}</b> ({_one(least)} to {_one(most)})"
-        for name, mean, least, most in zip(names, paid.mean(axis=0), low, high, strict=True)
+        f"{escape(name)} " + minus(f"<b>{mean:.1f}</b> ({low:.1f} to {high:.1f})")
+        for name, mean, low, high in zip(names, *points, strict=True)
     ]
     private, plain = np.asarray(runs["recall"]).mean(axis=0), np.asarray(best["recall"])
     classes = [
@@ -163,11 +159,6 @@ def cost_by_group(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, A
         f"Privacy cost at ε = {values.epsilon:g} in percentage points of accuracy (mean and 90% of runs): "
         f"{', '.join(each)}. Recall: {', '.join(classes)}."
     )
-
-
-def _one(points: float) -> str:
-    """Return points with one decimal, and zero without a sign."""
-    return minus(f"{round(points, 1) + 0.0:.1f}")
 
 
 def roc_readout(curves: Mapping[str, NDArray[np.float64]]) -> str:

@@ -14,8 +14,9 @@ from dpml.studies import Advice, advised
 from dpml.tables import TextFormat
 from dpml.tables.cells import NumberReader
 from dpml_app.compat import answer_soon
-from dpml_app.core.card import WHOLE, figure_pane, head, line, spoken
+from dpml_app.core.card import WHOLE
 from dpml_app.core.curves_card import FAR
+from dpml_app.core.layout import figure_pane, head, line, spoken
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
 from dpml_app.drawing.styles import REFERENCE, Style, style_of
@@ -34,7 +35,7 @@ class Context:
     """What the parts of one session's page share: its table, and how they run coroutines and send changes at once."""
 
     settings: Shared
-    spawn: Callable[[Coroutine], None]
+    spawn: Callable[[Coroutine], Any]
     hold: Callable[[], AbstractContextManager[None]]
     draft: compute.Draft | None = None
 

@@ -24,8 +24,9 @@ from dpml.tables import Limits, detection, examine_table
 from dpml.tables.reading import Question
 from dpml.tables.text_format import ENCODING_WORDS
 from dpml_app import uploaded_table
-from dpml_app.core.card import BOX_STYLE, WHOLE, Card
-from dpml_app.core.page import BasePage
+from dpml_app.core.base_page import BasePage
+from dpml_app.core.card import WHOLE, Card
+from dpml_app.core.layout import BOX_STYLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
 from dpml_app.drawing.progress import bar, filled
@@ -174,7 +175,7 @@ class MyDataPage(BasePage):
 
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
-        self.context = Context(settings, self._spawn, self._hold)
+        self.context = Context(settings, self.sender.spawn, self.sender.hold)
         self._draft_room, self._undecoded_room = uploaded_table.UploadRoom(), uploaded_table.UploadRoom()
         self.facts: FactsForm | None = None
         self.questions: Questions | None = None
@@ -241,7 +242,7 @@ class MyDataPage(BasePage):
 
     async def start(self) -> None:
         """Take note of the document; there is nothing to compute yet, unless somebody was quicker than the page."""
-        self._doc = self._doc or pn.state.curdoc
+        await super().start()
         early, self._early = self._early, None
         if early is not None:
             self._on_file(*early)
@@ -250,25 +251,25 @@ class MyDataPage(BasePage):
 
     def _fault(self, fault: DpmlError) -> None:
         log.event("upload", size="refused", error=type(fault).__name__)
-        self.report("file", str(fault))
+        self.alerts.report("file", str(fault))
 
     def _on_file(self, name: str, content: bytes) -> None:
-        if self._doc is None:
+        if self.sender.doc is None:
             # the page is seen a moment before it says so, and what changes until then Panel does not send (1.9.4)
             self._early = name, content
             return
-        self.clear("file")
+        self.alerts.report("file", "")
         self._offer_encodings(None)
         self._reading += 1
         log.event("upload", size=log.size_class(len(content)))
-        self._spawn(self._read(name, content))
+        self.sender.spawn(self._read(name, content))
 
     def _on_encoding(self, event: Any) -> None:
         """Read the file that was refused, in the encoding that a person chooses."""
         if event.new and self._undecoded is not None and not self._reading:
-            self.clear("file")
+            self.alerts.report("file", "")
             self._reading += 1
-            self._spawn(self._read(*self._undecoded, {"encoding": event.new}))
+            self.sender.spawn(self._read(*self._undecoded, {"encoding": event.new}))
 
     def _offer_encodings(self, undecoded: tuple[str, bytes] | None) -> None:
         """Keep a file whose encoding could not be told, and offer encodings; None: nothing is to be chosen."""
@@ -282,7 +283,7 @@ class MyDataPage(BasePage):
         """Read the file as a person says; without `answers` all questions that are left are asked again."""
         if self.draft is not None and self.draft.content is not None and not self._reading:
             self._reading += 1
-            self._spawn(self._read(self.draft.file, self.draft.content, stated, kinds, answers))
+            self.sender.spawn(self._read(self.draft.file, self.draft.content, stated, kinds, answers))
 
     async def _read(
         self, name: str, content: bytes, stated: Any = None, kinds: Any = None, answers: Any = None
@@ -303,7 +304,7 @@ class MyDataPage(BasePage):
             return Draft(reading.frame, name, content, reading, stated, kinds, answers)
 
         def show_progress() -> None:
-            with self._hold():
+            with self.sender.hold():
                 self.bar.object = filled("Reading", *done)
 
         self.bar.object, self.cancel.visible = filled("Reading", 0, 1), True
@@ -321,20 +322,20 @@ class MyDataPage(BasePage):
             draft = reading.result()
             room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
-            with self._hold():
-                self.report("file", f"Cancelled: {name} was not read", "info")
+            with self.sender.hold():
+                self.alerts.report("file", f"Cancelled: {name} was not read", "info")
         except Exception as error:  # a fault of the reader is no reason to tell what is in the file
             log.failed(error)
             known = isinstance(error, DpmlError)
-            with self._hold():
-                self.report("file", str(error) if known else f"{name} cannot be read: {type(error).__name__}")
+            with self.sender.hold():
+                self.alerts.report("file", str(error) if known else f"{name} cannot be read: {type(error).__name__}")
                 if isinstance(error, TableUnreadable) and isinstance(error.__cause__, UnicodeError):
                     self._undecoded_room, room = room, self._undecoded_room
                     self._offer_encodings((name, content))
         else:
             if not self.state.data:
                 return
-            with self._hold():
+            with self.sender.hold():
                 self.drop()
                 self.context.draft, self._draft_room, room = draft, room, self._draft_room
                 self.facts = FactsForm(draft, self._on_edit, partial(self._take_step, self._on_use))
@@ -343,7 +344,7 @@ class MyDataPage(BasePage):
                 self.steps.objects = [*before, self.facts.whole]
         finally:
             room.free()
-            with self._hold():
+            with self.sender.hold():
                 if stop is self._stop:
                     self.bar.object, self.cancel.visible = "", False
                 self._reading -= 1
@@ -353,11 +354,13 @@ class MyDataPage(BasePage):
 
     def _on_schema(self, name: str, content: bytes) -> None:
         if self.draft is None:
-            self.report("schema", "Upload the table first. The schema must match its columns.", "info")
+            self.alerts.report("schema", "Upload the table first. The schema must match its columns.", "info")
         elif self.release.on:
-            self.report("schema", "Go back to the table first. This release uses the confirmed metadata.", "info")
+            self.alerts.report(
+                "schema", "Go back to the table first. This release uses the confirmed metadata.", "info"
+            )
         else:
-            self._spawn(self._take_schema(name, content))
+            self.sender.spawn(self._take_schema(name, content))
 
     async def _take_schema(self, name: str, content: bytes) -> None:
         """Read a schema in a thread, for a long one takes seconds, and take its facts."""
@@ -367,13 +370,13 @@ class MyDataPage(BasePage):
             schema = await asyncio.wrap_future(LONG.call(Schema.from_yaml, words, owner=current_client()))
             if draft is None or draft is not self.draft or self.facts is None or self.release.on:
                 return
-            with self._hold():
+            with self.sender.hold():
                 draft.take(schema)
                 self.facts.show()
         except (UnicodeDecodeError, DpmlError) as error:
-            with self._hold():
+            with self.sender.hold():
                 cause = f": {error}" if isinstance(error, DpmlError) else " must be UTF-8 text"
-                self.report("schema", f"{name}{cause}")
+                self.alerts.report("schema", f"{name}{cause}")
         self._show()
 
     def _schema_text(self) -> str:
@@ -386,7 +389,7 @@ class MyDataPage(BasePage):
     # ---- the table in use --------------------------------------------------------------------------------------------
 
     def _on_edit(self) -> None:
-        if "schema" in self._messages:
+        if "schema" in self.alerts.topics:
             self._check()
         self._show()
 
@@ -396,21 +399,21 @@ class MyDataPage(BasePage):
             if self.draft is not None:
                 self.draft.schema()
         except DpmlError as error:
-            self.report("schema", str(error), "warning")
+            self.alerts.report("schema", str(error), "warning")
             return False
-        self.clear("schema")
+        self.alerts.report("schema", "")
         return self.draft is not None
 
     def _take_step(self, step: Callable[[], Any]) -> None:
         """Do what a button begins, and show the top of the page."""
         step()
-        with self._hold():
+        with self.sender.hold():
             self.step.data = {"taken": [self.step.data["taken"][0] + 1]}
 
     def _on_use(self) -> bool:
         whole = self._check()
         if whole:
-            self._spawn(self._use())
+            self.sender.spawn(self._use())
         return whole
 
     async def _use(self) -> None:
@@ -419,21 +422,21 @@ class MyDataPage(BasePage):
             return
         try:
             facts = draft.frame, draft.label, draft.schema(), draft.file, draft.stated_format
-            table = await self._in_thread(FORMULAS, uploaded_table.make, *facts)
-            if draft is not self.draft or self._doc is None:
+            table = await asyncio.wrap_future(FORMULAS.call(uploaded_table.make, *facts))
+            if draft is not self.draft or self.sender.doc is None:
                 return  # removed, or the session has ended
-            with self._hold():
+            with self.sender.hold():
                 self.settings.hold(None)
                 uploaded_table.attach(table)
                 self.settings.hold(table)
                 self.settings.assign({"dataset": table.name})
-                self.clear("use")
-            self._spawn(self._advise(table.name))
+                self.alerts.report("use", "")
+            self.sender.spawn(self._advise(table.name))
         except DpmlError as error:
             log.failed(error)
-            with self._hold():
-                self.report("use", str(error))
-        with self._hold():
+            with self.sender.hold():
+                self.alerts.report("use", str(error))
+        with self.sender.hold():
             self._show()
 
     async def _advise(self, name: str) -> None:
@@ -441,14 +444,14 @@ class MyDataPage(BasePage):
         relation, found = self.settings.relation, dict[float, Any]()
 
         def tell() -> None:
-            with self._hold():
+            with self.sender.hold():
                 self.advice.tell(found)
                 self.advice.whole.visible = not self.release.on
 
         async def result(future: Future) -> Any:
             value = await asyncio.wrap_future(future)
             table = self.settings.uploaded.table
-            if table is None or table.name != name or self._doc is None:
+            if table is None or table.name != name or self.sender.doc is None:
                 raise asyncio.CancelledError
             return value
 
@@ -468,8 +471,8 @@ class MyDataPage(BasePage):
         except asyncio.CancelledError:  # the table went meanwhile
             return
         except Exception as error:
-            with self._hold():
-                self._failed("Advice", error)
+            with self.sender.hold():
+                self.fail("Advice", error)
 
     def _forget(self) -> None:
         self.context.draft = self.facts = self.questions = None
@@ -484,15 +487,15 @@ class MyDataPage(BasePage):
         self.advice.clear()
         if self.release.on:
             self.release.leave()
-        self.clear("use")
-        self.clear("schema")
+        self.alerts.report("use", "")
+        self.alerts.report("schema", "")
         self._show()
 
     def _show(self) -> None:
         """Show what the page has. Widgets call it as they change, outside the lock that a source of data needs."""
         if not self.state.data:
             return  # the session ended while a file was read, and its document has let everything go
-        with self.one_message(self._doc):
+        with self.sender.hold():
             held, on = self.settings.uploaded.table is not None, self.release.on
             self.status.object = text.status(self.draft, held, on, secure=self.release.secure)
             self.to_pages.visible = held and not on

@@ -7,8 +7,9 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from dpml_app.core.card import IMMEDIATE, WHOLE, Card, ResultKey, Results, figure_pane, line
+from dpml_app.core.card import IMMEDIATE, WHOLE, Card, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
+from dpml_app.core.layout import figure_pane, line
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, note
 from dpml_app.data.facts import NoFacts
@@ -47,13 +48,12 @@ class CountCard(Card[NoiseValues, NoFacts]):
 
     draw = CountFigure
     name, title, caption = "count", "Count with and without you", text.CAPTIONS["count"]
-    depends = frozenset({f"noise_{name}" for name in ("mechanism", "epsilon", "sensitivity", "delta", "seed")})
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         return {("pair", IMMEDIATE): Task(compute.pair, values.pair_key())}
 
-    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        self.figure.show(now["pair", IMMEDIATE])
+    def show(self, values: NoiseValues, facts: NoFacts, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self.figure.show(results["pair", IMMEDIATE])
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return text.count_readout(values, results["pair", IMMEDIATE])
@@ -67,7 +67,6 @@ class RivalsCard(CurvesCard[NoiseValues, NoFacts]):
     look: ClassVar[Mapping[str, Any]] = {"tip": "0.000 a"}
     name, title, caption = "rivals", "Noise size by mechanism", text.CAPTIONS["rivals"]
     controls = ("noise_touched",)
-    depends = frozenset({"noise_epsilon", "noise_sensitivity", "noise_delta", *controls})
 
     def at(self, values: NoiseValues) -> float:
         return values.noise_epsilon
@@ -80,10 +79,6 @@ class RivalsCard(CurvesCard[NoiseValues, NoFacts]):
         found: Mapping[str, Mapping[float, np.ndarray]] = results["curves", IMMEDIATE]
         return found
 
-    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        super().prepare(values, facts, now)
-        self.show(now, {})
-
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         sizes = {name: float(curve[values.noise_epsilon][0]) for name, curve in self.series(results).items()}
         return text.rivals_readout(values, sizes)
@@ -95,7 +90,6 @@ class SmoothCard(Card[NoiseValues, NoFacts]):
     name, title, caption = "smooth", "Smooth sensitivity of points", text.CAPTIONS["smooth"]
     wide = True
     controls = ("noise_preset", "noise_size", "noise_statistic", "noise_beta")
-    depends: ClassVar[frozenset[str]] = frozenset({"noise_epsilon", "noise_seed", *controls})
 
     def __init__(self) -> None:
         self.envelope, self.release = EnvelopeFigure(), ReleaseFigure()
@@ -107,9 +101,9 @@ class SmoothCard(Card[NoiseValues, NoFacts]):
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         return {("smooth", IMMEDIATE): Task(compute.smooth, values.smooth_key())}
 
-    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
-        self.envelope.show_envelope(now["smooth", IMMEDIATE])
-        self.release.show_releases(now["smooth", IMMEDIATE])
+    def show(self, values: NoiseValues, facts: NoFacts, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self.envelope.show_envelope(results["smooth", IMMEDIATE])
+        self.release.show_releases(results["smooth", IMMEDIATE])
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return text.smooth_readout(values, results["smooth", IMMEDIATE])
@@ -126,7 +120,6 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values smaller errors."
     settings: NoiseSettings
     kinds = (CountCard, RivalsCard, SmoothCard)
-    sources = ("noise-state", "noise-work")
     controls_kind = NoiseControls
     main_card = "count"
     details = ("rivals",)
@@ -135,9 +128,6 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     def show_risk(self) -> None:
         # the picture is of a person who is in the count or not; the relation is of the points' card
         self.risk.object = risk(self.settings.noise_epsilon, "add-remove")
-
-    def side(self) -> list[Any]:
-        return [self.risk, self.controls.side]
 
     def words(self, values: NoiseValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         pair = results.get(self.main_card, {}).get(("pair", IMMEDIATE))

@@ -183,10 +183,7 @@ class TablesCard(Card[PublishValues, PublishFacts]):
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         return {("drawn", WORKER): compute.drawn_task(values)}
 
-    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
-        self.show(now, {})
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+    def show(self, values: PublishValues, facts: PublishFacts, results: Results, wanted: Mapping) -> None:
         if (drawn := here(results, "drawn")) is not None:
             self.figure.show(marginals_tables(drawn))
             labels = {place + 0.5: name for place, name in enumerate(drawn["names"])}
@@ -207,10 +204,7 @@ class ChancesCard(Card[PublishValues, PublishFacts]):
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         return {("release", WORKER): Task(compute.release_facts, values.drawn_key())}
 
-    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
-        self.show(now, {})
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+    def show(self, values: PublishValues, facts: PublishFacts, results: Results, wanted: Mapping) -> None:
         if (release := here(results, "release")) is not None:
             self.figure.show(chances_tables(release))
             # room for what is written beside the best bar

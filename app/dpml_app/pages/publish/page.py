@@ -9,7 +9,6 @@ from dpml_app.core.card import Results, here
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, divider, note
 from dpml_app.data.facts import FirstFacts
-from dpml_app.jobs import Pool
 from dpml_app.pages.publish import compute, text
 from dpml_app.pages.publish.compute import PublishFacts, PublishSettings, PublishValues
 from dpml_app.pages.publish.figures import AccuracyCard, ChancesCard, ModelsCard, TablesCard
@@ -47,25 +46,14 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     question = "How useful is a synthetic table at this ε?"
     lead = "Drag <b>ε</b>. The solid level is trained on the non-private table."
     settings: PublishSettings
-    facts_of = staticmethod(compute.facts)
+    facts_of, note = staticmethod(compute.facts), staticmethod(text.dataset_note)
     shipped_facts, shipped_results = staticmethod(compute.shipped_facts), staticmethod(compute.shipped_results)
     unsupported_reason = "is text, and this page needs a table"
     kinds = (AccuracyCard, TablesCard, ChancesCard, ModelsCard)
-    sources = ("publish-state", "publish-work")
     what = "tables"
     controls_kind = PublishControls
     main_card = "accuracy"
     details = ("tables",)
-
-    def __init__(self, settings: PublishSettings, pool: Pool):
-        super().__init__(settings, pool)
-        self.fill()
-
-    def note(self, facts: PublishFacts) -> str:
-        return text.dataset_note(facts)
-
-    def offer(self, changed: set[str]) -> None:
-        """Do nothing: no setting depends on the data set."""
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
         said = text.headline(values, *(here(results[self.main_card], name) for name in ("table", "true")))

@@ -49,8 +49,8 @@ class ChosenCard(Card[SelectValues, BinaryFacts]):
         key = values.selection_key()
         return {(kind, IMMEDIATE): Task(compute.inclusion, (values.dataset, kind, *key)) for kind in KINDS}
 
-    def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
-        chances = {kind: now[kind, IMMEDIATE] for kind in KINDS}
+    def show(self, values: SelectValues, facts: BinaryFacts, results: Results, wanted: Mapping) -> None:
+        chances = {kind: results[kind, IMMEDIATE] for kind in KINDS}
         self.figure.show(facts, values.select_order, chances, values.n_features)
 
     def readout(self, values: SelectValues, facts: BinaryFacts, results: Results) -> str:
@@ -67,9 +67,6 @@ class AccuracyCard(CurvesCard[SelectValues, BinaryFacts]):
     }
     name, title, caption = "accuracy", "Accuracy by number of features", text.CAPTIONS["accuracy"]
     controls = ("select_methods",)
-
-    def lay_out(self, facts: BinaryFacts) -> None:
-        self._most = 1.1 * compute.selector_ladder(facts.n_features)[-1]
 
     def shown(self, values: SelectValues, facts: BinaryFacts) -> dict[str, Style]:
         chosen = {method: style for method, style in SELECTOR_STYLES.items() if method in values.select_methods}
@@ -89,9 +86,9 @@ class AccuracyCard(CurvesCard[SelectValues, BinaryFacts]):
             for T in compute.selector_ladder(facts.n_features)
         }
 
-    def prepare(self, values: SelectValues, facts: BinaryFacts, now: Results) -> None:
-        super().prepare(values, facts, now)
-        self.figure.plot.x_range.update(start=0.9, end=self._most)
+    def show(self, values: SelectValues, facts: BinaryFacts, results: Results, wanted: Mapping) -> None:
+        super().show(values, facts, results, wanted)
+        self.figure.plot.x_range.update(start=0.9, end=1.1 * compute.selector_ladder(facts.n_features)[-1])
 
     def series(self, results: Results) -> dict[str, dict[float, Any]]:
         found = {name: dict(points) for name, points in super().series(results).items()}
@@ -121,7 +118,6 @@ class SelectPage(CardPage[SelectValues, BinaryFacts]):
     settings: SelectSettings
     facts_of = staticmethod(measures.facts)
     kinds = (ChosenCard, AccuracyCard)
-    sources = ("select-state", "select-sweep-state")
     what = "accuracies"
     controls_kind = SelectControls
     main_card = "chosen"

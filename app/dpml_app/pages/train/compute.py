@@ -321,6 +321,11 @@ def shipped_facts(name: str) -> TrainFacts | None:
     return TrainFacts(**{**kept["facts"], "classes": tuple(kept["facts"]["classes"])}) if kept else None
 
 
+def known_facts(name: str) -> TrainFacts:
+    """Return the facts of a data set: those that ship, or else those of the loaded data set."""
+    return shipped_facts(name) or train_facts(name)
+
+
 @cache
 def shipped_results(name: str) -> dict[Task, Any]:
     """Return what ships of a data set, by the tasks that would compute it."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from bokeh.models import CustomJS, FactorRange, NumeralTickFormatter
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here, kept_but_for
+from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.drawing.figure import Figure, across, empty_source, fill, hover, new_figure, spread
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
@@ -195,20 +195,10 @@ class MethodsCard(TrainCard):
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         methods = chosen(values, facts)
         work: dict[ResultKey, Task] = {(m, _when(m)): measured(m, values, values.epsilon) for m in methods}
-        return work | self.without(values, facts)
+        return work | {(WITHOUT + m, _when(m)): without_privacy(m, values) for m in methods}
 
-    @kept_but_for("epsilon")
-    def without(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
-        """Return the tasks of the methods without noise."""
-        return {(WITHOUT + m, _when(m)): without_privacy(m, values) for m in chosen(values, facts)}
-
-    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        self._values, self._facts = values, facts
-        self.show(now, {})
-
-    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        rows = self.rows(self._values, self._facts, results)
-        self.figure.show(list(rows.values()), self._facts.majority)
+    def show(self, values: TrainValues, facts: TrainFacts, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self.figure.show(list(self.rows(values, facts, results).values()), facts.majority)
 
     def rows(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Row]:
         """Return the rows of the methods whose results are there."""
@@ -271,7 +261,6 @@ class AccuracyCard(BandCard):
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         return nothing_to_compare(values, facts)
 
-    @kept_but_for("epsilon")
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         methods = chosen(values, facts)
         tasks: dict[ResultKey, Task] = {(m, e): measured(m, values, e) for m in methods for e in SWEEP_EPSILONS}

@@ -10,7 +10,6 @@ from dpml.datasets import NAMES
 from dpml_app.core.card import Results
 from dpml_app.core.page import CardPage
 from dpml_app.core.widgets import Controls, note
-from dpml_app.jobs import Pool
 from dpml_app.pages.train import text
 from dpml_app.pages.train.compute import (
     RULE,
@@ -19,9 +18,9 @@ from dpml_app.pages.train.compute import (
     TrainFacts,
     TrainSettings,
     TrainValues,
+    known_facts,
     shipped_facts,
     shipped_results,
-    train_facts,
 )
 from dpml_app.pages.train.figures import AccuracyCard, LambdaCard, MethodsCard, ThresholdCard
 from dpml_app.pages.train.lesson import FIGURES
@@ -43,9 +42,6 @@ class TrainControls(Controls):
     def in_cards(self) -> None:
         self.add("train_lambda", options={"public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}})
 
-    def fit(self, facts: TrainFacts) -> str:
-        return ""  # every setting fits every data set
-
 
 class TrainPage(CardPage[TrainValues, TrainFacts]):
     """The page of one session."""
@@ -57,25 +53,13 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     question = "Which method is most accurate for a given ε?"
     lead = "Drag <b>ε</b>: smaller means more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
     settings: TrainSettings
-    facts_of = staticmethod(train_facts)
+    facts_of, note = staticmethod(known_facts), staticmethod(text.dataset_note)
     shipped_facts, shipped_results = staticmethod(shipped_facts), staticmethod(shipped_results)
     controls: TrainControls
     kinds = (MethodsCard, AccuracyCard, ThresholdCard, LambdaCard)
-    sources = ("train-state", "train-work")
     controls_kind = TrainControls
     main_card = "methods"
     details = ("threshold",)
-
-    def __init__(self, settings: TrainSettings, pool: Pool):
-        super().__init__(settings, pool)
-        self.fill()
-
-    async def facts(self, values: TrainValues) -> TrainFacts:
-        """Return what is known of a data set."""
-        return shipped_facts(values.dataset) or await super().facts(values)
-
-    def note(self, facts: TrainFacts) -> str:
-        return text.dataset_note(facts)
 
     def words(self, values: TrainValues, facts: TrainFacts, results: Mapping[str, Results]) -> str:
         main_card = self.cards[self.main_card]
