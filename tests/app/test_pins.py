@@ -108,7 +108,7 @@ def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(kind):
     work = main_card.work(page._values, facts)
     results = {place: task.function(*task.arguments) for place, task in work.items() if place[1] in ("now", "soon")}
     for place, result in results.items():
-        page.pool.cache.put(work[place].key, result)
+        page.pool.cache.put(work[place], result)
     main_card.prepare(page._values, facts, results)
     main_card.show(results, work)
     assert page.pins.pin() == "Pinned as pin 1."

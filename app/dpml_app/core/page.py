@@ -39,11 +39,11 @@ from dpml_app.core.card import (
     line,
 )
 from dpml_app.core.pins import Pins
-from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
-from dpml_app.jobs import ANSWERS, Pool, Task
+from dpml_app.drawing.progress import Progress
+from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner
 from dpml_app.kit.widgets import in_notebook
 from dpml_app.serving import log
 from dpml_app.settings import PageValues, Shared
@@ -51,6 +51,8 @@ from dpml_app.text.phrases import PEOPLE_STYLE, risk
 
 # seconds until curves are asked for: a slider that is being dragged should not fade them at every step
 DELAY = 0.15
+# seconds that an answer waits for formulas
+PATIENCE = 0.05
 REGIONS = ("top", "side", "advanced", "work", "details", "more")
 # Present shows the risk alone beside the picture
 ALONE_STYLE = ":host(.alone) > :not(.risk) { display: none !important; }"
@@ -251,10 +253,6 @@ class BasePage:
         """Send all changes as one message."""
         return self.one_message(self._doc)
 
-    @staticmethod
-    async def _in_thread(threads: Pool, function: Callable, *arguments: Any) -> Any:
-        return await asyncio.wrap_future(threads.call(function, *arguments))
-
 
 class CardPage(BasePage, Generic[V, F]):
     """A page that is its cards, and facts of a data set that they are about, if it has one.
@@ -304,7 +302,9 @@ class CardPage(BasePage, Generic[V, F]):
                 self.controls.add(name)
         state, work = self.sources
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
-        self.work = TaskRunner(pool, name=work, what=self.what, **callbacks)
+        self.progress = Progress(work, lambda: self.work.press())
+        self.work = TaskRunner(pool, settings, self.what, tell=self.progress.tell, **callbacks)
+        self._formulas: asyncio.Future | None = None
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
@@ -317,15 +317,15 @@ class CardPage(BasePage, Generic[V, F]):
             self.regions[region].stylesheets = [GRID_STYLE]
         self.regions["side"].extend(self.side())
         self.regions["advanced"].append(self.advanced)
-        self.regions["work"].append(self.work.progress.column)
+        self.regions["work"].append(self.progress.column)
         self._make_slots()
         # a model is in the document once another one refers to it
-        self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state, *self.connect()]
+        self.cards[self.main_card].plots[0].tags += [self.state, self.progress.state, *self.connect()]
         if self.can_pin():
             self.pins = Pins(settings, self.values, self._to_pin)
         # also when a person cancels what is computed
-        follow = lambda _attribute, _old, _new: self._show_waiting(self._wanted, self.work.computing)  # noqa: E731
-        self.work.progress.state.on_change("data", follow)
+        follow = lambda _attribute, _old, _new: self._show_waiting(self._wanted, self.work.running)  # noqa: E731
+        self.progress.state.on_change("data", follow)
         settings.param.watch(self._on_change, self.names)
 
     @property
@@ -401,7 +401,7 @@ class CardPage(BasePage, Generic[V, F]):
         """Return what is known of a data set."""
         task = self.facts_task(values)
         assert task is not None
-        facts: F = await self._call(task.function, *task.arguments)
+        facts: F = await self._call(task)
         return facts
 
     @property
@@ -436,7 +436,9 @@ class CardPage(BasePage, Generic[V, F]):
     def stop(self) -> None:
         """Stop computing for a page that has been closed."""
         super().stop()
-        self.work.close()
+        self.work.stop()
+        if self._formulas is not None:
+            self._formulas.cancel()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -466,9 +468,17 @@ class CardPage(BasePage, Generic[V, F]):
         finally:
             self._answering = False
 
-    async def _call(self, function: Callable, *arguments: Any) -> Any:
-        """Return what a function gives, computed in the server and kept."""
-        return await self._in_thread(ANSWERS, self.pool.cache.call, function, *arguments)
+    async def _call(self, task: Task, by: Pool = ANSWERS) -> Any:
+        """Return a task's result, computed in the server and kept."""
+        return await asyncio.wrap_future(self.pool.submit(task, owner=self.settings, by=by))
+
+    async def _ask_formulas(self, tasks: set[Task]) -> None:
+        """Have formulas computed in the server instead of the last ones; those that take a moment come with curves."""
+        if self._formulas is not None:
+            self._formulas.cancel()
+        self._formulas = asyncio.gather(*(self._call(task, FORMULAS) for task in tasks), return_exceptions=True)
+        if tasks:
+            await asyncio.wait({self._formulas}, timeout=PATIENCE)
 
     async def _answer_once(self, changed: set[str]) -> None:
         if "dataset" in changed and not await self._load():
@@ -487,8 +497,7 @@ class CardPage(BasePage, Generic[V, F]):
         )
         if values != self._values:
             self.work.stop()
-        answers = [self._call(task.function, *task.arguments) for task in at_once]
-        answering = asyncio.gather(self.work.add_formulas(late), *answers)
+        answering = asyncio.gather(self._ask_formulas(late), *map(self._call, at_once))
         if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
             with self._hold():
                 self._show_waiting(wanted, computing=True)
@@ -533,7 +542,7 @@ class CardPage(BasePage, Generic[V, F]):
                 self._show(set(wanted))
                 # some may have come meanwhile
                 self.work.request(self._missing(values, wanted) if missing else [])
-                self._show_waiting(wanted, self.work.computing)
+                self._show_waiting(wanted, self.work.running)
                 self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
         except Exception as error:
             with self._hold():
@@ -547,9 +556,9 @@ class CardPage(BasePage, Generic[V, F]):
             if name != self._opened:
                 self._clear()
             self._opened = ""
-            self.work.rest(f"Loading {title}…")
+            self.work.stop(f"Loading {title}…")
         try:
-            self.pool.keep(self.shipped_results(name))
+            self._keep_shipped(name)
             self._facts = facts = await self.facts(self.values())
         except Exception as error:
             with self._hold():
@@ -557,7 +566,7 @@ class CardPage(BasePage, Generic[V, F]):
                 shown = f"{title}, so {uploaded_table.display_name(before)} is shown" if before != name else title
                 self._failed(shown, error, topic="Data set")
                 self.headline.object = "<p>This data set has no results.</p>"
-                self.work.rest("No data")
+                self.work.stop("No data")
                 self.settings.dataset = before  # no axes stay empty
             return False
         self._dataset = name
@@ -567,11 +576,16 @@ class CardPage(BasePage, Generic[V, F]):
                 one.lay_out(facts)
         return True
 
+    def _keep_shipped(self, name: str) -> Mapping[Task, Any]:
+        shipped = self.shipped_results(name)
+        for task, result in shipped.items():
+            self.pool.cache.put(task, result)
+        return shipped
+
     def fill(self) -> None:
         """Fill the picture and its sentence with results that ship, so that they come with the document."""
         values, picture, name = self.values(), self.cards[self.main_card], self.settings.dataset
-        shipped, facts = self.shipped_results(name), self.shipped_facts(name)
-        self.pool.keep(shipped)
+        shipped, facts = self._keep_shipped(name), self.shipped_facts(name)
         if facts is not None and not picture.refusal(values, facts):
             wanted = picture.work(values, facts)
             there = {result_key: shipped[task] for result_key, task in wanted.items() if task in shipped}
@@ -628,7 +642,7 @@ class CardPage(BasePage, Generic[V, F]):
                 self.cards[name].show(results, work)
                 self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
         self._show_headline(self._wanted)
-        self._show_waiting(self._wanted, self.work.computing)
+        self._show_waiting(self._wanted, self.work.running)
 
     def _show_waiting(self, wanted: Mapping[str, Mapping[ResultKey, Task]], computing: bool) -> None:
         """Grey each card that lacks results of its setting."""
@@ -637,7 +651,7 @@ class CardPage(BasePage, Generic[V, F]):
 
     def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
         super()._failed(what, error, topic)
-        self._show_waiting(self._wanted, self.work.computing)
+        self._show_waiting(self._wanted, self.work.running)
 
     def _show_headline(self, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> None:
         if self._values is not None and self._facts is not None:

@@ -391,7 +391,7 @@ class MyDataPage(BasePage):
             return
         try:
             facts = draft.frame, draft.label, draft.schema(), draft.file, draft.stated_format
-            table = await self._in_thread(FORMULAS, uploaded_table.make, *facts)
+            table = await asyncio.wrap_future(FORMULAS.call(uploaded_table.make, *facts))
             if draft is not self.draft or self._doc is None:
                 return  # removed, or the session has ended
             with self._hold():
@@ -425,7 +425,7 @@ class MyDataPage(BasePage):
             return value
 
         def asked(function: Callable, *arguments: Any) -> Future:
-            return self.pool.submit(Task(function, (name, *arguments)))
+            return self.pool.submit(Task(function, (name, *arguments)), owner=self.settings)
 
         try:
             tell()
