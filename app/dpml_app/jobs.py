@@ -376,7 +376,7 @@ class TaskRunner:
     running: bool = False
     # what was asked for last; None: nothing, so that the next request starts whatever it asks for
     _tasks: list[Task] | None = None
-    _coming: dict[asyncio.Future, Task] = field(default_factory=dict)
+    _futures: list[Future] = field(default_factory=list)
     _generation: int = 0
     _done: int = 0
     _cancelled: bool = False
@@ -410,9 +410,8 @@ class TaskRunner:
 
     def _outdate(self) -> None:
         self._generation += 1
-        for future in self._coming:
-            if not future.cancel() and not future.cancelled():
-                future.exception()  # seen, so that nothing is logged of a result that nobody wants
+        for future in self._futures:
+            future.cancel()
 
     def _cancel(self) -> None:
         self._outdate()
@@ -421,10 +420,13 @@ class TaskRunner:
 
     def _start(self) -> None:
         tasks, self._done = self._tasks or [], 0
-        self._coming = {asyncio.wrap_future(self.pool.submit(task, owner=self.owner)): task for task in tasks}
+        self._futures = [self.pool.submit(task, owner=self.owner) for task in tasks]
+        coming = dict(zip(map(asyncio.wrap_future, self._futures), tasks, strict=True))
+        for each in coming:  # seen, so that nothing is logged of an error that nobody waits for
+            each.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._say()
         if tasks:
-            self.spawn(self._follow(self._generation, self._coming))
+            self.spawn(self._follow(self._generation, coming))
 
     async def _follow(self, generation: int, coming: dict[asyncio.Future, Task]) -> None:
         """Show results as they come, until there is a newer request."""
