@@ -50,7 +50,6 @@ class PageAlone:
         names = ["page", *settings.names()]
         self.faults = link.read(settings, link.parse(f"page={page_id}{query}"), names)
         self.page = PAGES[page_id](settings, self.pool)
-        self.page.work.pace = 0.0  # nobody watches the draws of an audit come in
         self._mounted()
         self._run(self.page.start)
         return self

@@ -1,20 +1,21 @@
-"""Work that takes long: results kept under their calls, and workers that sessions share in turn."""
+"""Work that takes long: results that are kept, workers that sessions share in turn, and the requests of a page."""
 
+import asyncio
 import importlib
 import os
 import pickle
 import signal
 import threading
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Mapping
+from collections import deque
+from collections.abc import Callable, Coroutine, Hashable, Mapping
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, is_dataclass, replace
-from functools import cache, cached_property, wraps
-from itertools import chain
+from functools import cache, wraps
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
-from typing import Any, ParamSpec, TypeVar
+from queue import SimpleQueue
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
@@ -25,7 +26,6 @@ from dpml.exceptions import DpmlError, shown
 from dpml.registry import METHODS, Method
 from dpml_app import uploaded_table
 from dpml_app.serving import log
-from dpml_app.serving.limits import WAITING, ServerFull, most
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,62 +36,50 @@ WARM = ("dpml.audit.cases", "dpml.audit", "dpml.studies.accuracy")
 NICE = 5
 # a task whose worker process ends is computed at most this often
 TRIES = 3
+# seconds between results that are shown
+FLUSH_EVERY = 0.25
+# of all caches and pools: a request may wait in two pools, and its result is kept before another asks
+_LOCK = threading.RLock()
+CANCELLED = "Cancelled. Faded or missing curves do not belong to this setting."
 
 
-@dataclass(frozen=True)
-class Task:
-    """One call of a module-level function."""
+class Task(NamedTuple):
+    """One call of a module-level function, and the key of its result."""
 
     function: Callable[..., Any]
     arguments: tuple
 
-    @cached_property
-    def key(self) -> tuple:
-        """The key of its result in a cache."""
-        return (self.function.__module__, self.function.__qualname__, *self.arguments)
-
 
 class Cache:
-    """Results under their keys, the last `size` that were used, with read-only arrays. Safe for threads."""
+    """The last `size` results that were used, by their tasks, with read-only arrays. Safe for threads."""
 
     def __init__(self, size: int = 20_000):
-        self._results: LRUCache[tuple, Any] = LRUCache(size)
-        self._lock = threading.Lock()
+        self._results: LRUCache[Task, Any] = LRUCache(size)
         _CACHES.add(self)
 
-    def get(self, key: tuple) -> Any:
+    def get(self, task: Task) -> Any:
         """Return a result, or None."""
-        with self._lock:
-            return self._results.get(key)
+        with _LOCK:
+            return self._results.get(task)
 
     def known(self, tasks: Mapping[K, Task]) -> dict[K, Any]:
         """Return the results that are there of several tasks, each under its name."""
-        with self._lock:
-            return {name: self._results[task.key] for name, task in tasks.items() if task.key in self._results}
+        with _LOCK:
+            return {name: self._results[task] for name, task in tasks.items() if task in self._results}
 
-    def put(self, key: tuple, value: Any) -> Any:
+    def put(self, task: Task, value: Any) -> Any:
         """Keep a result and return it, except of a table whose session has ended meanwhile."""
-        with self._lock:
-            if all(map(uploaded_table.here, uploaded_table.named(key))):
+        with _LOCK:
+            if all(map(uploaded_table.here, uploaded_table.named(task))):
                 _lock_arrays(value)
-                self._results[key] = value
+                self._results[task] = value
         return value
 
     def drop(self, name: str) -> None:
         """Drop all results of a session's table."""
-        with self._lock:
-            for key in [key for key in self._results if name in uploaded_table.named(key)]:
-                del self._results[key]
-
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return function(*arguments), kept under the key of its task."""
-        key = Task(function, arguments).key
-        value = self.get(key)
-        if value is None:
-            with log.timed("server", function):
-                value = function(*arguments)
-            self.put(key, value)
-        return value
+        with _LOCK:
+            for task in [task for task in self._results if name in uploaded_table.named(task)]:
+                del self._results[task]
 
 
 _CACHES: WeakSet[Cache] = WeakSet()
@@ -114,9 +102,9 @@ def kept(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
         @wraps(function)
         def call(*arguments: P.args, **options: P.kwargs) -> T:
-            key = (*arguments, *sorted(options.items()))
-            value: T | None = cache.get(key)
-            return cache.put(key, function(*arguments, **options)) if value is None else value
+            task = Task(function, (*arguments, *sorted(options.items())))
+            value: T | None = cache.get(task)
+            return cache.put(task, function(*arguments, **options)) if value is None else value
 
         return call
 
@@ -167,10 +155,10 @@ def _compute(call: bytes) -> Any:
 
 @dataclass(eq=False)
 class _Request:
-    """A task, and the futures of those who ask for it; the result of a plain call is not kept."""
+    """A task, the pool that keeps its result, if any, and the futures of those who wait for it."""
 
     task: Task
-    kept: bool = True
+    keeper: "Pool | None" = None
     futures: list[Future] = field(default_factory=list)
     begun: bool = False
 
@@ -184,41 +172,54 @@ class _Request:
 
 
 @dataclass(eq=False)
+class _Line:
+    """What a session waits for, and a semaphore of how much more of it may be at work."""
+
+    free: threading.Semaphore
+    waiting: deque[_Request] = field(default_factory=deque)
+
+    def first(self) -> _Request | None:
+        """Return the first request that somebody waits for; drop those before it."""
+        while self.waiting and not self.waiting[0].wanted:
+            self.waiting.popleft()
+        return self.waiting[0] if self.waiting else None
+
+
+@dataclass(eq=False)
 class _Worker:
-    """The process of a thread, and the tables that it was given; none where the thread itself computes."""
+    """An executor of one process, the process, and the tables that it was given."""
 
     executor: ProcessPoolExecutor | None = None
-    process: BaseProcess | None = None
+    process: Any = None
     tables: set[str] = field(default_factory=set)
 
 
 class Pool:
-    """Workers that sessions share. A session with many tasks delays another by at most one task.
+    """Workers that sessions share in turn: one with many tasks delays another by as many as it may have at work.
 
     `workers`: default: all processors but the one that serves, at most two.
-    `each`: the most parts of one session at work at a time.
+    `each`: the most tasks of one session at work at a time; default: as many as there are workers.
     `processes`: whether workers are processes; else daemon threads, for which the server does not wait at its end.
     """
 
-    def __init__(self, workers: int | None = None, *, each: int = 99, processes: bool = True):
+    def __init__(self, workers: int | None = None, *, each: int | None = None, processes: bool = True):
         self.workers = workers or max(1, min(2, (os.cpu_count() or 2) - 1))
-        self.each, self.processes, self.cache = each, processes, Cache()
+        self.each, self.processes, self.cache = each or self.workers, processes, Cache()
         self._workers: list[_Worker] = []
-        self._asked: WeakValueDictionary[tuple, _Request] = WeakValueDictionary()
-        # by session, in the order of their turns
-        self._waiting: OrderedDict[Hashable, deque[_Request]] = OrderedDict()
-        self._working: Counter[Hashable] = Counter()
-        self._changed = threading.Condition()
+        self._asked: WeakValueDictionary[Task, _Request] = WeakValueDictionary()
+        self._lines: WeakValueDictionary[Hashable, _Line] = WeakValueDictionary()
+        # lines in the order of their turns; None ends a worker
+        self._turns: SimpleQueue[_Line | None] = SimpleQueue()
         self._over = False
 
     def start(self) -> None:
         """Start the workers without waiting for them."""
-        from dpml_app import compat  # not in worker processes, which need no widgets
-
-        with self._changed:
+        with _LOCK:
             if self._workers or self._over:
                 return
             if self.processes:
+                from dpml_app import compat  # not in worker processes, which need no widgets
+
                 compat.at_exit(self.stop)
             self._workers = [_Worker() for _ in range(self.workers)]
             for worker in self._workers:
@@ -226,151 +227,116 @@ class Pool:
 
     def stop(self) -> None:
         """End the worker processes, whatever they compute, and drop what waits."""
-        with self._changed:
+        with _LOCK:
             self._over = True
-            for request in chain(list(self._asked.values()), *self._waiting.values()):
+            for request in (*self._asked.values(), *(one for line in self._lines.values() for one in line.waiting)):
                 request.cancel()
-            self._changed.notify_all()
-        with _STARTING:
-            for worker in self._workers:
-                if worker.process is not None and worker.executor is not None:
-                    worker.process.kill()
-                    worker.executor.shutdown()
-                    worker.executor = None
+            for _ in self._workers:
+                self._turns.put(None)
+            started = [(worker.process, worker.executor) for worker in self._workers if worker.executor is not None]
+        for process, executor in started:
+            process.kill()
+            executor.shutdown()
 
-    def submit(self, task: Task, *, owner: Hashable | None = None) -> Future:
-        """Return a future of a task's result, to be cancelled when nobody waits for it any more."""
-        with self._changed:
-            value = self.cache.get(task.key)
-            if value is None:
-                request = self._asked.get(task.key) or self._asked.setdefault(task.key, _Request(task))
-                return self._ask(request, owner)
+    def submit(self, task: Task, *, owner: Hashable = None, by: "Pool | None" = None) -> Future:
+        """Return a future of a task's result, to be cancelled when nobody waits for it any more.
+
+        The result is kept, and shared with all who ask while it is computed: here, or by the workers of another pool.
+        """
+        with _LOCK:
+            if (value := self.cache.get(task)) is None:
+                request = self._asked.get(task) or self._asked.setdefault(task, _Request(task, self))
+                return (by or self)._ask(request, owner)
         future: Future = Future()
         future.set_result(value)
         return future
 
-    def call(self, function: Callable[..., Any], *arguments: Any, owner: Hashable | None = None) -> Future:
+    def call(self, function: Callable[..., Any], *arguments: Any, owner: Hashable = None) -> Future:
         """Return a future of function(*arguments), of any kind, which nobody can cancel once it has begun."""
-        with self._changed:
-            return self._ask(_Request(Task(function, arguments), kept=False), owner)
-
-    def keep(self, results: Mapping[Task, Any]) -> None:
-        """Keep results that were computed elsewhere, such as those that ship."""
-        for task, result in results.items():
-            if self.cache.get(task.key) is None:
-                self.cache.put(task.key, result)
+        with _LOCK:
+            return self._ask(_Request(Task(function, arguments)), owner)
 
     def forget(self, name: str) -> None:
         """Drop a session's table and all results of it, here and in worker processes."""
-        with self._changed:
+        with _LOCK:
             forget(name)
-            for request in list(self._asked.values()):
-                if name in uploaded_table.named(request.task.arguments):
+            for request in self._asked.values():
+                if name in uploaded_table.named(request.task):
                     request.cancel()
             for worker in self._workers:
-                if name in worker.tables and (executor := worker.executor) is not None:
+                if name in worker.tables and worker.executor is not None:
                     worker.tables.discard(name)
                     with suppress(BrokenExecutor):
-                        executor.submit(forget, name)
+                        worker.executor.submit(forget, name)
 
-    def _ask(self, request: _Request, owner: Hashable | None) -> Future:
-        import panel as pn  # not in worker processes
-
+    def _ask(self, request: _Request, owner: Hashable) -> Future:
+        """Have a request wait in the line of its session; without one it has a line of its own."""
         future: Future = Future()
-        # without a session each call has a turn of its own
-        owner = next(who for who in (owner, pn.state.curdoc, future) if who is not None)
+        request.futures.append(future)
         self.start()
         if self._over:
             future.cancel()
-            return future
-        if not request.begun:
-            waiting = self._waiting.get(owner, deque())
-            if waiting and len(waiting) >= (allowed := most(WAITING)):
-                waiting = deque(one for one in waiting if one.wanted)
-                if len(waiting) >= allowed:
-                    count = f"{len(waiting):,} computations of this session are waiting"
-                    raise ServerFull(f"{count}. At most {allowed:g} may")
-            self._waiting[owner] = waiting
-            waiting.append(request)
-            self._changed.notify()
-        request.futures.append(future)
+        elif not request.begun:
+            line = _Line(threading.Semaphore(self.each))
+            line = self._lines.setdefault(future if owner is None else owner, line)
+            line.first()
+            line.waiting.append(request)
+            if line.free.acquire(blocking=False):
+                self._turns.put(line)
         return future
 
     def _work(self, worker: _Worker) -> None:
+        threadpool_limits(1)  # two threads that spin are slower than one where a browser needs processors
         if self.processes:
-            with suppress(WorkerEnded):
+            with suppress(Exception):
                 self._in_process(worker, Task(os.getpid, ()))
-        else:
-            threadpool_limits(1)  # two threads that spin are slower than one where a browser needs processors
-        while (taken := self._next()) is not None:
-            self._do(worker, *taken)
-            del taken  # nothing is kept of a session
+        while (line := self._turns.get()) is not None:
+            with _LOCK:
+                if (request := line.first()) is not None:
+                    # one that is not kept can no longer be cancelled
+                    request.begun = request.keeper is not None or request.futures[0].set_running_or_notify_cancel()
+            if request is not None and request.begun:
+                self._do(worker, request)
+            with _LOCK:
+                if line.first() is not None:
+                    self._turns.put(line)
+                else:
+                    line.free.release()
+            del line, request  # nothing is kept of a session
 
-    def _next(self) -> tuple[Hashable, _Request] | None:
-        """Wait for a request; None at the end of the pool."""
-        with self._changed:
-            while not self._over:
-                if (taken := self._take()) is not None:
-                    return taken
-                self._changed.wait()
-        return None
-
-    def _take(self) -> tuple[Hashable, _Request] | None:
-        """Return a request of the session with the fewest parts at work, of equals the one served longest ago."""
-        for owner in sorted(self._waiting, key=self._working.__getitem__):
-            waiting = self._waiting[owner]
-            while waiting and self._working[owner] < self.each:
-                request = waiting.popleft()
-                if request.wanted and (request.kept or request.futures[0].set_running_or_notify_cancel()):
-                    request.begun = True
-                    self._working[owner] += 1
-                    return owner, request
-            if not waiting:
-                del self._waiting[owner]
-        return None
-
-    def _do(self, worker: _Worker, owner: Hashable, request: _Request) -> None:
-        task, value, failure = request.task, None, None
+    def _do(self, worker: _Worker, request: _Request) -> None:
+        task, keeper, value, failure = request.task, request.keeper, None, None
         try:
-            with log.timed("worker", task.function) if request.kept else nullcontext():
+            with log.timed("worker" if self is keeper else "server", task.function) if keeper else nullcontext():
                 value = self._in_process(worker, task) if self.processes else task.function(*task.arguments)
         except BaseException as error:
             failure = error
-        with self._changed:
-            if request.kept:
-                self._asked.pop(task.key, None)
+        with _LOCK:
+            if keeper is not None:
+                keeper._asked.pop(task, None)
                 if value is not None:
-                    self.cache.put(task.key, value)
-            self._working -= Counter([owner])
-            if owner in self._waiting:
-                self._waiting.move_to_end(owner)
-            self._changed.notify_all()
+                    keeper.cache.put(task, value)
         for future in request.futures:
             if future.running() or future.set_running_or_notify_cancel():
                 future.set_result(value) if failure is None else future.set_exception(failure)
 
-    def _started(self, worker: _Worker) -> ProcessPoolExecutor:
-        with _STARTING:
-            if self._over:
-                raise BrokenExecutor
-            if worker.executor is None:
-                before, worker.tables = set(active_children()), set()
-                worker.executor = ProcessPoolExecutor(1, get_context("spawn"), _begin, (METHODS, WARM))
-                worker.executor.submit(os.getpid)
-                worker.process = (set(active_children()) - before).pop()
-                if hasattr(os, "setpriority") and worker.process.pid:  # the page that is being used comes first
-                    os.setpriority(os.PRIO_PROCESS, worker.process.pid, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
-            return worker.executor
-
     def _in_process(self, worker: _Worker, task: Task) -> Any:
         for _ in range(TRIES):
             try:
-                executor = self._started(worker)
-                with self._changed:
-                    for name in filter(uploaded_table.here, uploaded_table.named(task.arguments) - worker.tables):
+                with _LOCK:
+                    if self._over:
+                        break
+                    if (executor := worker.executor) is None:
+                        before, worker.tables = set(active_children()), set()
+                        executor = ProcessPoolExecutor(1, get_context("spawn"), _begin, (METHODS, WARM))
+                        executor.submit(os.getpid)
+                        worker.executor, worker.process = executor, (set(active_children()) - before).pop()
+                        if hasattr(os, "nice"):  # the page that is being used comes first
+                            os.setpriority(os.PRIO_PROCESS, worker.process.pid, os.nice(0) + NICE)
+                    for name in filter(uploaded_table.here, uploaded_table.named(task) - worker.tables):
                         executor.submit(uploaded_table.keep, name, uploaded_table.payload(name))
                         worker.tables.add(name)
-                return executor.submit(_compute, pickle.dumps((task.function, task.arguments))).result()
+                return executor.submit(_compute, pickle.dumps(tuple(task))).result()
             except BrokenExecutor:
                 worker.executor = None
         name, arguments = task.function.__qualname__, shown(task.arguments)
@@ -378,8 +344,6 @@ class Pool:
         raise WorkerEnded(text + "This setting may need more memory than this machine has")
 
 
-# one process at a time starts, so that each pool knows its own
-_STARTING = threading.Lock()
 # answers to changes; formulas that take seconds; and what takes up to minutes, one of a session at a time
 ANSWERS, FORMULAS, LONG = Pool(3, processes=False), Pool(1, processes=False), Pool(4, each=1, processes=False)
 
@@ -388,3 +352,104 @@ ANSWERS, FORMULAS, LONG = Pool(3, processes=False), Pool(1, processes=False), Po
 def pool() -> Pool:
     """Return the worker processes that all pages of this server share."""
     return Pool()
+
+
+@dataclass(eq=False)
+class TaskRunner:
+    """The tasks that a page asks for: its latest request wins."""
+
+    pool: Pool
+    # the session, whose pages share its turns
+    owner: Hashable
+    # what is computed, for the status line
+    what: str
+    # starts a coroutine in the context of the page's document
+    spawn: Callable[[Coroutine], None]
+    # returns the context within which all changes are one message
+    hold: Callable[[], AbstractContextManager[None]]
+    # takes results as they come, by task, inside a hold
+    show: Callable[[Mapping[Task, Any]], None]
+    # takes what failed, in words, and the exception
+    failed: Callable[[str, BaseException], None]
+    # takes a status, the numbers of results and tasks, whether more come, and what a button does instead of a cancel
+    tell: Callable[..., None]
+    running: bool = False
+    # what was asked for last; None: nothing, so that the next request starts whatever it asks for
+    _tasks: list[Task] | None = None
+    _futures: list[Future] = field(default_factory=list)
+    _generation: int = 0
+    _done: int = 0
+    _cancelled: bool = False
+
+    def stop(self, why: str = "") -> None:
+        """Compute no more, and say why; the next request starts."""
+        self._outdate()
+        self._tasks, self._done, self._cancelled = None, 0, False
+        if why:
+            self._say(why)
+
+    def request(self, tasks: list[Task]) -> None:
+        """Compute these, in this order, instead of the last request, unless it was the same.
+
+        What a person has cancelled stays so, until `stop`.
+        """
+        if self._tasks != tasks:
+            self._outdate()
+            self._tasks, self._done = tasks, 0
+            self._cancel() if tasks and self._cancelled else self._start()
+
+    def press(self) -> None:
+        """Cancel a run, or resume it."""
+        if self.running:
+            self._cancel()
+        elif self._tasks is not None and not self._cancelled:
+            self._cancelled = True  # it ended while the click was on its way: what its setting still asks for stays
+        else:
+            self._cancelled = False
+            self._start()
+
+    def _outdate(self) -> None:
+        self._generation += 1
+        for future in self._futures:
+            future.cancel()
+
+    def _cancel(self) -> None:
+        self._outdate()
+        self._cancelled = True
+        self._say(CANCELLED, label="Resume")
+
+    def _start(self) -> None:
+        tasks, self._done = self._tasks or [], 0
+        self._futures = [self.pool.submit(task, owner=self.owner) for task in tasks]
+        coming = dict(zip(map(asyncio.wrap_future, self._futures), tasks, strict=True))
+        for each in coming:  # seen, so that nothing is logged of an error that nobody waits for
+            each.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._say()
+        if tasks:
+            self.spawn(self._follow(self._generation, coming))
+
+    async def _follow(self, generation: int, coming: dict[asyncio.Future, Task]) -> None:
+        """Show results as they come, until there is a newer request."""
+        try:
+            while coming:
+                await asyncio.wait(coming, timeout=FLUSH_EVERY, return_when=asyncio.FIRST_EXCEPTION)
+                if generation != self._generation:
+                    return
+                if arrived := {coming.pop(each): each.result() for each in list(coming) if each.done()}:
+                    self._done += len(arrived)
+                    with self.hold():
+                        self.show(arrived)
+                        if generation == self._generation:  # showing may have changed what there is to ask for
+                            self._say()
+        except Exception as error:
+            if generation == self._generation:
+                with self.hold():
+                    self.failed(self.what.capitalize(), error)
+                    self.stop("Stopped by an error")  # the next request tries again
+
+    def _say(self, text: str = "", label: str = "") -> None:
+        """Show a text, or else how many results are there."""
+        total = len(self._tasks or [])
+        self.running = not text and self._done < total
+        text = f"Computing {self.what}: {self._done} of {total}" if self.running else text
+        self.tell(text, self._done, total, running=self.running, label=label)

@@ -93,7 +93,7 @@ def test_each_card_keeps_to_the_contract(page):
     plots = [plot for card in page.cards.values() for plot in card.plots]
     assert len(set(plots)) == len(plots)
     assert page.state in page.cards[page.main_card].plots[0].tags
-    assert page.work.progress.state in page.cards[page.main_card].plots[0].tags
+    assert page.progress.state in page.cards[page.main_card].plots[0].tags
 
 
 @pytest.mark.parametrize("kind", PAGES)
@@ -210,7 +210,7 @@ def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source
     shown.on_change("data", lambda _attribute, _old, new: lengths.append(len(new["epsilon"])))
 
     async def load():
-        page._call = lambda function, *arguments: asyncio.to_thread(function, *arguments)
+        page._call = lambda task: asyncio.to_thread(task.function, *task.arguments)
         await page._load()
 
     asyncio.run(load())

@@ -92,7 +92,7 @@ def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch)
     submit = Pool.submit
 
     def noted(self, task, **options):
-        if self.cache.get(task.key) is None:
+        if self.cache.get(task) is None:
             computed.append(task.function)
         return submit(self, task, **options)
 

@@ -16,11 +16,9 @@ import numpy as np
 import pytest
 import worker_calls
 from dpml_app import jobs
-from dpml_app.core import runner
-from dpml_app.core.runner import CANCELLED, TaskRunner
-from dpml_app.jobs import TRIES, Cache, Pool, Task, WorkerEnded, kept
+from dpml_app.drawing.progress import Progress
+from dpml_app.jobs import CANCELLED, TRIES, Cache, Pool, Task, TaskRunner, WorkerEnded, kept
 from dpml_app.pages.explore.compute import custom_accuracy
-from dpml_app.serving.limits import ServerFull
 from page_alone import pool_here
 
 # for events, not for speed: a busy machine may need minutes
@@ -90,22 +88,24 @@ def held(make_pool):
 
 
 def test_cache_keeps_recent_results_with_read_only_arrays():
-    cache = Cache(2)
-    array = cache.put(("a",), np.zeros(2))
-    cache.put(("b",), {"x": np.zeros(1)})
+    cache, (a, b, c) = Cache(2), (Task(square, (x,)) for x in range(3))
+    array = cache.put(a, np.zeros(2))
+    cache.put(b, {"x": np.zeros(1)})
     assert not array.flags.writeable
-    assert not cache.get(("b",))["x"].flags.writeable
-    cache.get(("a",))
-    cache.put(("c",), 1)
-    assert cache.get(("b",)) is None
-    assert cache.get(("a",)) is array
+    assert not cache.get(b)["x"].flags.writeable
+    cache.get(a)
+    cache.put(c, 1)
+    assert cache.get(b) is None
+    assert cache.get(a) is array
+    assert cache.known({"first": a, "second": b, "third": c}) == {"first": array, "third": 1}
 
 
-def test_call_and_task_have_one_key():
-    cache = Cache()
-    value = cache.call(square, 3)
-    assert cache.get(Task(square, (3,)).key) is value
-    assert cache.call(square, 3) is value
+def test_kept_result_is_that_of_an_equal_task(held):
+    [first] = [held.ask(3)]
+    held.go(first)
+    assert held.pool.cache.get(Task(held.compute, (3,))) is first.result()
+    assert held.ask(3).result() is first.result()
+    assert held.calls == [3]
 
 
 def test_kept_function_computes_once_per_arguments():
@@ -185,18 +185,41 @@ def test_task_without_waiting_caller_is_not_computed(held):
     assert held.go(held.ask(1)) == [1]
 
 
-def test_full_queue_is_refused(held, monkeypatch):
-    monkeypatch.setenv("DPML_WAITING", "3")
-    waiting = [held.ask(x, "flood") for x in range(3)]
-    with pytest.raises(ServerFull, match=r"3 computations of this session are waiting\. At most 3 may"):
-        held.ask(9, "flood")
-    with pytest.raises(ServerFull):
-        held.pool.call(int, owner="flood")
-    quiet = held.ask(5, "quiet")
-    waiting[0].cancel()
-    again = held.ask(9, "flood")
-    assert held.go(*waiting[1:], quiet, again) == [1, 4, 25, 81]
-    assert held.calls.count(0) == 0
+def test_cancelled_tasks_are_forgotten_before_their_turn(held):
+    class Setting:
+        pass
+
+    setting = Setting()
+    gone, future = weakref.ref(setting), held.ask(setting, "a")
+    del setting
+    future.cancel()
+    after = held.ask(2, "a")
+    assert gone() is None
+    assert held.go(after) == [4]
+
+
+def test_task_computed_by_another_pool_is_kept_and_shared(held, make_pool):
+    server, calls, begun, may = make_pool(processes=False), [], threading.Event(), threading.Event()
+
+    def compute(x):
+        begun.set()
+        assert may.wait(LONG)
+        calls.append(x)
+        return np.array([x])
+
+    task = Task(compute, (3,))
+    first = held.pool.submit(task, by=server)
+    assert begun.wait(LONG)
+    second = held.pool.submit(task)
+    may.set()
+    assert first.result(LONG) is second.result(LONG) is held.pool.cache.get(task)
+    waiting = Task(held.compute, (4,))
+    both = [held.pool.submit(waiting, owner="a"), held.pool.submit(waiting, owner="a", by=server)]
+    assert both[0].result(LONG) is both[1].result(LONG)
+    assert server.cache.get(task) is server.cache.get(waiting) is None
+    held.go()
+    assert held.ask(5).result(LONG) == [25]
+    assert calls + held.calls == [3, 4, 5]
 
 
 def test_failed_task_raises_and_is_computed_again(held):
@@ -379,7 +402,8 @@ class Told:
     """What a runner tells its page."""
 
     def __init__(self):
-        self.shown, self.failures, self.tasks = [], [], []
+        self.shown, self.failures, self.tasks, self.runner = [], [], [], None
+        self.progress = Progress("test-runner", lambda: self.runner.press())
 
     def spawn(self, work):
         self.tasks.append(asyncio.get_running_loop().create_task(work))
@@ -408,27 +432,27 @@ def drive(pool, script):
 
     async def main():
         told = Told()
-        callbacks = {"spawn": told.spawn, "hold": nullcontext, "show": told.show, "failed": told.fail}
-        runner = TaskRunner(pool, name="test-runner", what="squares", **callbacks)
+        runner = TaskRunner(pool, told, "squares", told.spawn, nullcontext, told.show, told.fail, told.progress.tell)
+        told.runner = runner
         await asyncio.wait_for(script(runner, told), LONG)
-        runner.close()
+        runner.stop()
 
     asyncio.run(main())
 
 
 def test_cancelled_run_resumes_from_where_it_was(pool, monkeypatch):
-    monkeypatch.setattr(runner, "FLUSH_EVERY", 0.0)  # each result is shown alone
+    monkeypatch.setattr(jobs, "FLUSH_EVERY", 0.01)  # each result is shown alone
 
     async def script(runner, told):
         runner.request(SLOW)
         await wait_until(lambda: len(told.shown) == 2)
-        runner._on_button()
+        runner.press()
         assert not runner.running
-        assert (runner.progress.button.label, runner.progress.status.object) == ("Resume", CANCELLED)
+        assert (told.progress.button.label, told.progress.status.object) == ("Resume", CANCELLED)
         runner.request(SLOW)  # the same request starts nothing
         await asyncio.sleep(0.2)
         assert told.shown == [[1], [2]]
-        runner._on_button()
+        runner.press()
         await wait_until(lambda: not runner.running)
         assert told.each == [1, 2, 1, 2, 3, 4]
 
@@ -436,22 +460,22 @@ def test_cancelled_run_resumes_from_where_it_was(pool, monkeypatch):
 
 
 def test_cancelled_page_stays_so_until_another_setting(pool, monkeypatch):
-    monkeypatch.setattr(runner, "FLUSH_EVERY", 0.0)
+    monkeypatch.setattr(jobs, "FLUSH_EVERY", 0.01)
 
     async def script(runner, told):
         runner.request(SLOW[:3])
         await wait_until(lambda: len(told.shown) == 1)
-        runner._on_button()
+        runner.press()
         runner.request(SLOW[1:])  # a card was made meanwhile
         await asyncio.sleep(0.2)
         assert told.shown == [[1]]
-        assert (runner.progress.button.label, runner.progress.status.object) == ("Resume", CANCELLED)
-        assert [runner.progress.state.data[name][0] for name in ("running", "done", "total")] == [False, 0, 3]
-        runner._on_button()
+        assert (told.progress.button.label, told.progress.status.object) == ("Resume", CANCELLED)
+        assert [told.progress.state.data[name][0] for name in ("running", "done", "total")] == [False, 0, 3]
+        runner.press()
         await wait_until(lambda: not runner.running)
         assert told.each == [1, 2, 3, 4]
         runner.request(SLOW[:2])
-        runner._on_button()
+        runner.press()
         runner.stop()  # another setting
         runner.request(SLOW)
         await wait_until(lambda: runner.running)
@@ -463,12 +487,12 @@ def test_cancel_at_the_end_of_a_run_holds_the_next_request(pool):
     async def script(runner, told):
         runner.request(FOUR[:1])
         await wait_until(lambda: told.shown == [[1]] and not runner.running)
-        runner._on_button()
+        runner.press()
         runner.request(FOUR[1:])
         await asyncio.sleep(0.2)
         assert told.shown == [[1]]
-        assert runner.progress.button.label == "Resume"
-        runner._on_button()
+        assert told.progress.button.label == "Resume"
+        runner.press()
         await wait_until(lambda: not runner.running)
         assert told.each == [1, 2, 3, 4]
 
@@ -484,22 +508,24 @@ def test_later_request_cancels_the_earlier_one(held):
         held.may.set()
         await wait_until(lambda: not runner.running)
         assert sorted(told.each) == [100, 101, 102]
-        assert runner.progress.state.data == {"running": [False], "done": [3], "total": [3]}
+        assert told.progress.state.data == {"running": [False], "done": [3], "total": [3]}
 
     drive(held.pool, script)
     assert set(held.calls) - {100, 101, 102} <= {0, 1}
 
 
-def test_request_in_flood_waits_for_few_of_its_own_tasks(pool, monkeypatch):
-    monkeypatch.setenv("DPML_WAITING", "3")
-
+def test_long_request_delays_another_page_by_one_task(held):
     async def script(runner, told):
-        runner.request([Task(square, (x,)) for x in range(300)])
+        runner.request([Task(held.compute, (x,)) for x in range(300)])
+        other = asyncio.wrap_future(held.ask(1000, "other"))
+        held.may.set()
+        await other
+        assert held.calls.index(1000) <= 1
         await wait_until(lambda: not runner.running)
         assert sorted(told.each) == list(range(300))
         assert told.failures == []
 
-    drive(pool, script)
+    drive(held.pool, script)
 
 
 def test_failed_request_is_told_and_tried_again(pool):
@@ -508,30 +534,7 @@ def test_failed_request_is_told_and_tried_again(pool):
             runner.request([Task(fail, (3,)), *FOUR])
             await wait_until(lambda times=times: len(told.failures) == times)
             assert not runner.running
-            assert runner.progress.status.object == "Stopped by an error"
+            assert told.progress.status.object == "Stopped by an error"
         assert told.failures == [("Squares", "no 3")] * 2
-
-    drive(pool, script)
-
-
-def test_formula_is_shown_when_it_comes_unless_outdated(pool):
-    may = threading.Event()
-
-    def slow(x):
-        assert may.wait(LONG)
-        return -x
-
-    async def script(runner, told):
-        await runner.add_formulas(FOUR[:1])
-        assert pool.cache.get(FOUR[0].key) == 1
-        assert told.shown == [], "a quick one is read with the answer"
-        await runner.add_formulas([Task(slow, (2,))])
-        newer = asyncio.ensure_future(runner.add_formulas([Task(slow, (3,))]))
-        await asyncio.sleep(0.2)
-        may.set()
-        await newer
-        await wait_until(lambda: told.shown)
-        await asyncio.sleep(0.1)
-        assert told.shown == [[3]]
 
     drive(pool, script)

@@ -13,7 +13,7 @@ import pytest
 import uploaded_tables
 from app_server import ROOT, Server
 from dpml_app import uploaded_table
-from dpml_app.jobs import Cache, Pool, Task
+from dpml_app.jobs import Pool, Task
 from dpml_app.serving import log
 from page_alone import pool_here
 
@@ -75,18 +75,16 @@ def unlucky(name, cell):
 @pytest.mark.filterwarnings("ignore:.*is odd")
 @pytest.mark.parametrize("where", ["server", "worker"])
 def test_a_computation_is_timed_and_its_error_is_of_a_kind(where, lines):
-    pool = pool_here()
+    pool, server = pool_here(), pool_here()
     try:
         for call in ((divmod, (7, 2)), (unlucky, ("customers.csv", "zanzibar-plan"))):
             try:
-                if where == "server":
-                    Cache().call(call[0], *call[1])
-                else:
-                    pool.submit(Task(*call)).result(60)
+                pool.submit(Task(*call), by=server if where == "server" else None).result(60)
             except KeyError as error:
                 log.failed(error)
     finally:
         pool.stop()
+        server.stop()
     well, badly, failed = [one for one in told(lines) if one["event"] != "log"]
     assert 0 <= well.pop("seconds") < 60
     assert well == {"event": "computed", "kind": "builtins.divmod", "where": where}
@@ -97,9 +95,10 @@ def test_a_computation_is_timed_and_its_error_is_of_a_kind(where, lines):
 
 
 def test_what_is_kept_is_not_computed_and_writes_nothing(lines):
-    cache = Cache()
+    pool = pool_here()
     for _ in range(3):
-        cache.call(divmod, 7, 2)
+        assert pool.submit(Task(divmod, (7, 2))).result(60) == (3, 1)
+    pool.stop()
     assert len(lines) == 1
 
 

@@ -134,7 +134,7 @@ def test_messages_of_two_outputs_and_inner_ones_ask_no_other_host(cells):
 
     def change(live, text):
         with live._one_message():
-            live.page.headline.object = live.page.work.progress.status.object = text
+            live.page.headline.object = live.page.progress.status.object = text
 
     # JupyterLab gives each output a thread
     another = threading.Thread(target=change, args=(lives[1], "second"))
@@ -142,7 +142,7 @@ def test_messages_of_two_outputs_and_inner_ones_ask_no_other_host(cells):
         another.start()
         another.join(1)
         change(lives[0], "inner")
-        lives[0].page.work.progress.status.object = "outer"
+        lives[0].page.progress.status.object = "outer"
     another.join()
     assert all(f'"{text}"' in str(wire.sent) for text in ("second", "outer"))
     assert not any(f'"{host}' in str(sent) for host in (CDN_DIST, LOCAL_DIST) for sent in wire.sent)
@@ -155,7 +155,7 @@ def test_style_that_is_not_inlined_asks_no_other_host(cells):
     add_to_doc(live.get_root(doc, wire), doc, hold=True)
     with live._one_message():
         pass
-    live.page.work.progress.status.object = "outside of a message"
+    live.page.progress.status.object = "outside of a message"
     assert f'"{LOCAL_DIST}' in str(wire.sent)
     assert CDN_DIST not in str(wire.sent)
     live.close()

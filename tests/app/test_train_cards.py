@@ -56,7 +56,7 @@ def test_every_task_depends_on_plain_values_and_the_server_waits_for_none_that_i
     work = panel().work(values_of(train_methods=list(METHODS)), train_facts("census"))
     assert work
     for (_series, place), task in work.items():
-        assert hash(task.key) is not None
+        assert hash(task) is not None
         assert task.arguments[0] == "census"
         if place == IMMEDIATE:
             assert not METHODS[task.arguments[1]].anew

@@ -172,8 +172,8 @@ def test_gaps_are_what_the_schema_says_of_them():
 
 def test_results_are_under_its_name_and_go_with_it(table):
     cache = Cache()
-    cache.call(measures.facts, table.name)
-    cache.call(measures.facts, "toy")
+    for name in (table.name, "toy"):
+        cache.put(Task(measures.facts, (name,)), measures.facts(name))
     assert len(cache._results) == 2
     cache.drop(table.name)
     assert [uploaded_table.named(key) for key in cache._results] == [set()]
@@ -295,7 +295,7 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
         [worker] = pool._workers
         assert worker.tables == {name}
         pool.forget(name)
-        assert pool.cache.get(task.key) is None
+        assert pool.cache.get(task) is None
         assert pool.submit(Task(uploaded_table.here, (name,))).result(120) is False
         assert worker.tables == set()
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, cast
 
 import panel as pn
@@ -15,16 +15,18 @@ from dpml_app.core.base_page import BasePage
 from dpml_app.core.card import DEFERRED, IMMEDIATE, Answer, Card, Cards, F, Results, Slot, V
 from dpml_app.core.layout import BOX_STYLE, answer, card
 from dpml_app.core.pins import Pins
-from dpml_app.core.runner import TaskRunner
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
-from dpml_app.jobs import ANSWERS, Pool, Task
+from dpml_app.drawing.progress import Progress
+from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
 
 # seconds until curves are computed: a slider that is dragged should not fade them at every step
 DELAY = 0.15
+# seconds that an answer waits for formulas
+PATIENCE = 0.05
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
@@ -71,7 +73,9 @@ class CardPage(BasePage, Generic[V, F]):
         self.controls = self.controls_kind(settings, self.alerts.report, self.kinds)
         callbacks: Any = {"spawn": self.sender.spawn, "hold": self.sender.hold}
         callbacks |= {"show": self._show, "failed": self.fail}
-        self.work = TaskRunner(pool, name=f"{self.page_id}-work", what=self.what, **callbacks)
+        self.progress = Progress(f"{self.page_id}-work", lambda: self.work.press())
+        self.work = TaskRunner(pool, settings, self.what, tell=self.progress.tell, **callbacks)
+        self._formulas: asyncio.Future | None = None
         # the number of answers, and whether a new card still waits for one, for tests and scripts
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=f"{self.page_id}-state")
         look: Any = {"margin": (0, 14), "stylesheets": [HEADLINE_STYLE], "sizing_mode": "stretch_width"}
@@ -84,17 +88,17 @@ class CardPage(BasePage, Generic[V, F]):
         self.slots = {"advanced": advanced, **self.cards.slots}
         self.regions["side"].extend([self.risk, self.controls.side])
         self.regions["advanced"].append(advanced)
-        self.regions["work"].append(self.work.progress.column)
+        self.regions["work"].append(self.progress.column)
         for name, slot in self.cards.slots.items():
             region = "top" if name == self.main_card else "details" if name in self.details else "more"
             self.regions[region].append(slot)
         self.slots[self.main_card].mount()
         # a model is in the document once another model refers to it
-        self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state]
+        self.cards[self.main_card].plots[0].tags += [self.state, self.progress.state]
         if self.can_pin():
             self.pins = Pins(settings, self.values, self._to_pin)
         # also when a person cancels the computation
-        self.work.progress.state.on_change("data", lambda _attribute, _old, _new: self.cards.grey(self.work.computing))
+        self.progress.state.on_change("data", lambda _attribute, _old, _new: self.cards.grey(self.work.running))
         settings.param.watch(self._on_change, names)
         self._fill()
 
@@ -139,7 +143,9 @@ class CardPage(BasePage, Generic[V, F]):
     def stop(self) -> None:
         """Stop computing for a page that has been closed."""
         super().stop()
-        self.work.close()
+        self.work.stop()
+        if self._formulas is not None:
+            self._formulas.cancel()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -176,10 +182,10 @@ class CardPage(BasePage, Generic[V, F]):
             if name != self._filled:
                 self._clear()
             self.known, self._filled = None, ""
-            self.work.rest(f"Loading {uploaded_table.display_name(name)}…")
+            self.work.stop(f"Loading {uploaded_table.display_name(name)}…")
         assert self.facts_of is not None
-        self.pool.keep(self.shipped_results(name))
-        self.known = await self._call(self.facts_of, name)
+        self._keep_shipped(name)
+        self.known = await self._call(Task(self.facts_of, (name,)))
         self._dataset = name
         with self.sender.hold():
             self.controls.dataset_note.object = self.note(self.known)
@@ -190,7 +196,7 @@ class CardPage(BasePage, Generic[V, F]):
         self._clear()
         self.fail(title if title == last else f"{title}, so {last} is shown", error, topic="Data set")
         self.headline.object = "<p>This data set has no results.</p>"
-        self.work.rest("No data")
+        self.work.stop("No data")
         self.settings.dataset = self._dataset  # no axes stay empty
 
     async def _answer_once(self, changed: set[str]) -> None:
@@ -206,8 +212,7 @@ class CardPage(BasePage, Generic[V, F]):
         )
         if self._answered is None or values != self._answered[0]:
             self.work.stop()
-        answers = [self._call(task.function, *task.arguments) for task in at_once]
-        answering = asyncio.gather(self.work.add_formulas(late), *answers)
+        answering = asyncio.gather(self._ask_formulas(late), *map(self._call, at_once))
         if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
             with self.sender.hold():
                 self.cards.grey(computing=True, tasks=tasks)
@@ -231,20 +236,33 @@ class CardPage(BasePage, Generic[V, F]):
             return
         with self.sender.hold():
             self.work.request(missing)
-            self.cards.grey(self.work.computing)
+            self.cards.grey(self.work.running)
             due = bool(self._changed) or (self._answering is not None and not self._answering.done())
             self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [due]}
 
-    def _call(self, function: Callable, *arguments: Any) -> asyncio.Future:
-        """Return the future result of a function, computed in the server and kept."""
-        return asyncio.wrap_future(ANSWERS.call(self.pool.cache.call, function, *arguments))
+    def _call(self, task: Task, by: Pool = ANSWERS) -> asyncio.Future:
+        """Return the future result of a task, computed in the server and kept."""
+        return asyncio.wrap_future(self.pool.submit(task, owner=self.settings, by=by))
+
+    async def _ask_formulas(self, tasks: set[Task]) -> None:
+        """Have formulas computed in the server instead of the last ones; those that take a moment come with curves."""
+        if self._formulas is not None:
+            self._formulas.cancel()
+        self._formulas = asyncio.gather(*(self._call(task, FORMULAS) for task in tasks), return_exceptions=True)
+        if tasks:
+            await asyncio.wait({self._formulas}, timeout=PATIENCE)
 
     def fail(self, what: str, error: BaseException, topic: str | None = None) -> None:
         """Log and report an error; what was to be computed no longer is."""
         super().fail(what, error, topic)
-        self.cards.grey(self.work.computing)
+        self.cards.grey(self.work.running)
 
     # ---- what is shown ---------------------------------------------------------------------------------------------
+
+    def _keep_shipped(self, name: str) -> None:
+        """Keep the results of a data set that ship."""
+        for task, result in self.shipped_results(name).items():
+            self.pool.cache.put(task, result)
 
     def _fill(self) -> None:
         """Fill the main picture with results that ship, so that they are in the document when it opens."""
@@ -252,7 +270,7 @@ class CardPage(BasePage, Generic[V, F]):
         facts = self.shipped_facts(name)
         self.show_risk()
         if facts is not None:
-            self.pool.keep(self.shipped_results(name))
+            self._keep_shipped(name)
             self._filled, self._answered, self.cards.tasks = name, (values, facts), self.cards.tasks_of(values, facts)
             self._show()
 
@@ -265,7 +283,7 @@ class CardPage(BasePage, Generic[V, F]):
             if self.pins is not None and (self.pins.kept or self.pins.due):
                 self.pins.follow()
             if arrived is not None:
-                self.cards.grey(self.work.computing)
+                self.cards.grey(self.work.running)
 
     def _clear(self) -> None:
         self.known, self._answered = None, None

@@ -31,7 +31,6 @@ UPLOAD_MB = Limit("DPML_UPLOAD_MB", 50.0, 10_000.0, "the largest file that a ses
 SESSION_MB = Limit("DPML_SESSION_MB", 300.0, 1e6, "the memory that the table of a session may take, in MB")
 TABLES_MB = Limit("DPML_TABLES_MB", 1000.0, 1e7, "the memory that all tables and uploads may take, in MB")
 CLIENT_MB = Limit("DPML_CLIENT_MB", 500.0, 1e7, "the memory that the tables and uploads of one client may take, in MB")
-WAITING = Limit("DPML_WAITING", 200.0, 1e6, "how many computations of a session may wait for their turn")
 IDLE_MINUTES = Limit("DPML_IDLE_MINUTES", math.inf, 10_000.0, "the minutes after which an idle session ends")
 CLASSES = Limit("DPML_CLASSES", 0.0, 1000.0, "how many classes may be open (0 by default)")
 CLASS_VISITORS = Limit("DPML_CLASS_VISITORS", 100.0, 1000.0, "how many visitors a class may have")
@@ -39,7 +38,7 @@ CLASS_CLIENT_VISITORS = Limit(
     "DPML_CLASS_CLIENT_VISITORS", 50.0, 1000.0, "how many visitors of a class one client may be"
 )
 LIMITS = (
-    *(UPLOAD_MB, SESSION_MB, TABLES_MB, CLIENT_MB, WAITING, IDLE_MINUTES),
+    *(UPLOAD_MB, SESSION_MB, TABLES_MB, CLIENT_MB, IDLE_MINUTES),
     *(CLASSES, CLASS_VISITORS, CLASS_CLIENT_VISITORS),
 )
 
@@ -49,14 +48,14 @@ def most(limit: Limit) -> float:
 
     Examples
     --------
-    >>> os.environ["DPML_WAITING"] = "-3"
-    >>> most(WAITING)
+    >>> os.environ["DPML_UPLOAD_MB"] = "-3"
+    >>> most(UPLOAD_MB)
     Traceback (most recent call last):
     ...
-    dpml.exceptions.InvalidParameter: `DPML_WAITING` must be a number above 0 and below ... Got '-3'.
-    >>> del os.environ["DPML_WAITING"]
-    >>> most(WAITING)
-    200.0
+    dpml.exceptions.InvalidParameter: `DPML_UPLOAD_MB` must be a number above 0 and below ... Got '-3'.
+    >>> del os.environ["DPML_UPLOAD_MB"]
+    >>> most(UPLOAD_MB)
+    50.0
     """
     text = os.environ.get(limit.name, "").strip()
     if not text:

@@ -456,7 +456,7 @@ class MyDataPage(BasePage):
             return value
 
         def asked(function: Callable, *arguments: Any) -> Future:
-            return self.pool.submit(Task(function, (name, *arguments)))
+            return self.pool.submit(Task(function, (name, *arguments)), owner=self.settings)
 
         try:
             tell()

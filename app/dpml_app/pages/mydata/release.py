@@ -8,6 +8,7 @@ import asyncio
 import io
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
@@ -128,9 +129,10 @@ class Release:
         if asked != self._asked or self.ended:
             return
         arguments = draft.schema, float(self.epsilon.value), self.shares.shares, self.secure
+        long = partial(LONG.call, owner=self.context.settings)
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
-            ready = await asyncio.wrap_future(LONG.call(compute.planned, *arguments))
+            ready = await asyncio.wrap_future(long(compute.planned, *arguments))
         except Exception as error:
             ready = compute.Planned(None, None, (error,))
         if asked != self._asked or self.ended:
@@ -143,7 +145,7 @@ class Release:
         if not can_run:
             return
         try:
-            words = text.forecast_html(await asyncio.wrap_future(LONG.call(compute.forecast, ready.plan, draft)))
+            words = text.forecast_html(await asyncio.wrap_future(long(compute.forecast, ready.plan, draft)))
         except Exception as error:  # no record may stop a release, and the release says what the plan has wrong
             log.failed(error)
             words = ""
