@@ -168,7 +168,8 @@ class PrivateEstimator(BaseEstimator):
             The records, and n may be 0. A DataFrame's columns are looked up in the schema by name. Other tables follow
             its order. `AutoClassifier`, `LinearClassifier` and `BernoulliNB` also accept a
             `dpml.parquet.ParquetTable` or `dpml.parquet.BatchTable`, which they read in batches. The model equals that
-            of the same records in memory (see the classifier). Its schema is used if the estimator has none.
+            of the same records in memory with columns in the schema's order (see the classifier). Its schema is used if
+            the estimator has none.
         y : array of shape (n,)
             Labels among the schema's classes. A table that is read in batches contains them.
         **refused : object

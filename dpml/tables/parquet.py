@@ -122,7 +122,8 @@ def read(content: bytes, name: str, limits: Limits, release: bool = False) -> An
         if pa.types.is_nested(field.type) or _is_binary(pa, field.type):
             cause = f"its cells are of the type {str(field.type)[:60]}: a table has numbers and texts"
             raise TableUnreadable(name, cause, column=called)
-    texts = [field.name for field in fields if _is_text(pa, field.type)]
+    kinds = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in fields}
+    texts = [called for called, kind in kinds.items() if _is_text(pa, kind)]
     try:
         # a text that is written once for a million records is then read once
         file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
@@ -133,8 +134,7 @@ def read(content: bytes, name: str, limits: Limits, release: bool = False) -> An
     plain_columns, distinct, there = [], 0, 0
     for called, column in zip(names, columns, strict=True):
         try:
-            column.validate(full=True)
-            plain = _plain(pa, column)
+            plain = _readable(pa, column) if release else _plain(pa, column)
             if release and (pa.types.is_integer(plain.type) or pa.types.is_boolean(plain.type)):
                 # as it is where one of its cells is missing
                 plain = _plain(pa, pa.chunked_array([plain]).cast(pa.int64()).cast(pa.float64(), safe=False))
@@ -164,8 +164,38 @@ def _is_binary(pa: Any, kind: Any) -> bool:
     return str(kind).startswith(("binary", "large_binary", "fixed_size_binary", "extension"))
 
 
+def _readable(pa: Any, column: Any) -> Any:
+    """Return a column as `_plain` does, with a null for each cell that cannot be read, as bytes that are no text."""
+    try:
+        return _plain(pa, column)
+    except (pa.ArrowException, ValueError) as error:
+        if isinstance(error, MemoryError):
+            raise
+    if not pa.types.is_dictionary(column.type):
+        return _plain(pa, _without_unreadable(pa, column))
+    column = column.unify_dictionaries()
+    texts = _without_unreadable(pa, pa.chunked_array([column.chunk(0).dictionary])).combine_chunks()
+    parts = [pa.DictionaryArray.from_arrays(part.indices, texts) for part in column.chunks]
+    return _plain(pa, pa.chunked_array(parts))
+
+
+def _without_unreadable(pa: Any, column: Any) -> Any:
+    def places(start: int, length: int) -> list[int]:
+        try:
+            _plain(pa, column.slice(start, length))
+        except (pa.ArrowException, ValueError):
+            half = length // 2
+            return places(start, half) + places(start + half, length - half) if half else [start]
+        return []
+
+    unreadable = np.zeros(len(column), dtype=bool)
+    unreadable[places(0, len(column))] = True
+    return pa.compute.if_else(pa.array(unreadable), pa.scalar(None, column.type), column)
+
+
 def _plain(pa: Any, column: Any) -> Any:
     """Return a column as one array of numbers, of truth values, or of texts in a dictionary without repetitions."""
+    column.validate(full=True)
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.unify_dictionaries().combine_chunks() if column.num_chunks != 1 else column.chunk(0)

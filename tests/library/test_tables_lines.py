@@ -133,6 +133,27 @@ def test_a_record_of_parquet_changes_no_other():
     assert parquet(nothing).isna().to_numpy().all()
 
 
+@pytest.mark.parametrize("encoded", [False, True])
+def test_bytes_that_are_no_text_are_one_gap_in_parquet(encoded):
+    """A release refused a file for one such cell, which shows something about its record."""
+    pq = pytest.importorskip("pyarrow.parquet", reason="the extra large is not installed")
+    import pyarrow as pa
+
+    plan = pa.array([b"basic", b"\xff", b"plus", None]).view(pa.string())
+    plan = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None]), plan[:3]) if encoded else plan
+    written = io.BytesIO()
+    pq.write_table(pa.table({"plan": plan, "at": pa.array([0, 2**60, 5, None]).cast(pa.time64("us"))}), written)
+    table = read_table(written.getvalue(), release=True)
+    assert table.fillna("").values.tolist() == [
+        ["basic", "00:00:00.000000"],
+        ["", ""],
+        ["plus", "00:00:00.000005"],
+        ["", ""],
+    ]
+    with pytest.raises(TableUnreadable, match="'plan': its cells cannot be read"):
+        read_table(written.getvalue())
+
+
 @pytest.mark.parametrize("odd", [b"31,basic,2.5,no", b"# a note", b""])
 @pytest.mark.parametrize(
     "record", [b"#31,basic,2.5,no", b"\xef\xbb\xbf31,basic,2.5,no", b"31,basic,2.5,no\x1a", b"31,basic,2.5,no\r\x1a"]
