@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from html import escape
@@ -43,7 +44,7 @@ from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.drawing.progress import Progress
-from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner
+from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner, awaitable
 from dpml_app.kit.widgets import in_notebook
 from dpml_app.serving import log
 from dpml_app.settings import PageValues, Shared
@@ -304,7 +305,7 @@ class CardPage(BasePage, Generic[V, F]):
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
         self.progress = Progress(work, lambda: self.work.press())
         self.work = TaskRunner(pool, settings, self.what, tell=self.progress.tell, **callbacks)
-        self._formulas: asyncio.Future | None = None
+        self._formulas: list[Future] = []
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
@@ -437,8 +438,8 @@ class CardPage(BasePage, Generic[V, F]):
         """Stop computing for a page that has been closed."""
         super().stop()
         self.work.stop()
-        if self._formulas is not None:
-            self._formulas.cancel()
+        for formula in self._formulas:
+            formula.cancel()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -468,17 +469,17 @@ class CardPage(BasePage, Generic[V, F]):
         finally:
             self._answering = False
 
-    async def _call(self, task: Task, by: Pool = ANSWERS) -> Any:
+    async def _call(self, task: Task) -> Any:
         """Return a task's result, computed in the server and kept."""
-        return await asyncio.wrap_future(self.pool.submit(task, owner=self.settings, by=by))
+        return await asyncio.wrap_future(self.pool.submit(task, owner=self.settings, by=ANSWERS))
 
     async def _ask_formulas(self, tasks: set[Task]) -> None:
         """Have formulas computed in the server instead of the last ones; those that take a moment come with curves."""
-        if self._formulas is not None:
-            self._formulas.cancel()
-        self._formulas = asyncio.gather(*(self._call(task, FORMULAS) for task in tasks), return_exceptions=True)
+        for formula in self._formulas:
+            formula.cancel()
+        self._formulas = [self.pool.submit(task, owner=self.settings, by=FORMULAS) for task in tasks]
         if tasks:
-            await asyncio.wait({self._formulas}, timeout=PATIENCE)
+            await asyncio.wait([*map(awaitable, self._formulas)], timeout=PATIENCE)
 
     async def _answer_once(self, changed: set[str]) -> None:
         if "dataset" in changed and not await self._load():
