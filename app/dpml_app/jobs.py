@@ -354,6 +354,13 @@ def pool() -> Pool:
     return Pool()
 
 
+def awaitable(future: Future) -> asyncio.Future:
+    """Return a future of asyncio; nothing is logged of an error that nobody waits for any more."""
+    coming = asyncio.wrap_future(future)
+    coming.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return coming
+
+
 @dataclass(eq=False)
 class TaskRunner:
     """The tasks that a page asks for: its latest request wins."""
@@ -421,9 +428,7 @@ class TaskRunner:
     def _start(self) -> None:
         tasks, self._done = self._tasks or [], 0
         self._futures = [self.pool.submit(task, owner=self.owner) for task in tasks]
-        coming = dict(zip(map(asyncio.wrap_future, self._futures), tasks, strict=True))
-        for each in coming:  # seen, so that nothing is logged of an error that nobody waits for
-            each.add_done_callback(lambda future: future.cancelled() or future.exception())
+        coming = dict(zip(map(awaitable, self._futures), tasks, strict=True))
         self._say()
         if tasks:
             self.spawn(self._follow(self._generation, coming))

@@ -1,6 +1,7 @@
 """Results that are kept, workers that sessions share in turn, and the requests of a page."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from concurrent.futures import Future
 from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +19,7 @@ import pytest
 import worker_calls
 from dpml_app import jobs
 from dpml_app.drawing.progress import Progress
-from dpml_app.jobs import CANCELLED, TRIES, Cache, Pool, Task, TaskRunner, WorkerEnded, kept
+from dpml_app.jobs import CANCELLED, TRIES, Cache, Pool, Task, TaskRunner, WorkerEnded, awaitable, kept
 from dpml_app.pages.explore.compute import custom_accuracy
 from page_alone import pool_here
 
@@ -538,3 +540,16 @@ def test_failed_request_is_told_and_tried_again(pool):
         assert told.failures == [("Squares", "no 3")] * 2
 
     drive(pool, script)
+
+
+def test_error_that_nobody_waits_for_is_not_logged(caplog):
+    async def leave():
+        future = Future()
+        coming = awaitable(future)
+        future.set_exception(ValueError("no"))
+        await asyncio.wait([coming])
+        await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    gc.collect()
+    assert caplog.records == []

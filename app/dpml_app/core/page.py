@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any, ClassVar, Generic, cast
 
 import panel as pn
@@ -19,7 +20,7 @@ from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.drawing.progress import Progress
-from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner
+from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner, awaitable
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
 
@@ -75,7 +76,7 @@ class CardPage(BasePage, Generic[V, F]):
         callbacks |= {"show": self._show, "failed": self.fail}
         self.progress = Progress(f"{self.page_id}-work", lambda: self.work.press())
         self.work = TaskRunner(pool, settings, self.what, tell=self.progress.tell, **callbacks)
-        self._formulas: asyncio.Future | None = None
+        self._formulas: list[Future] = []
         # the number of answers, and whether a new card still waits for one, for tests and scripts
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=f"{self.page_id}-state")
         look: Any = {"margin": (0, 14), "stylesheets": [HEADLINE_STYLE], "sizing_mode": "stretch_width"}
@@ -144,8 +145,8 @@ class CardPage(BasePage, Generic[V, F]):
         """Stop computing for a page that has been closed."""
         super().stop()
         self.work.stop()
-        if self._formulas is not None:
-            self._formulas.cancel()
+        for formula in self._formulas:
+            formula.cancel()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -240,17 +241,17 @@ class CardPage(BasePage, Generic[V, F]):
             due = bool(self._changed) or (self._answering is not None and not self._answering.done())
             self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [due]}
 
-    def _call(self, task: Task, by: Pool = ANSWERS) -> asyncio.Future:
+    def _call(self, task: Task) -> asyncio.Future:
         """Return the future result of a task, computed in the server and kept."""
-        return asyncio.wrap_future(self.pool.submit(task, owner=self.settings, by=by))
+        return asyncio.wrap_future(self.pool.submit(task, owner=self.settings, by=ANSWERS))
 
     async def _ask_formulas(self, tasks: set[Task]) -> None:
         """Have formulas computed in the server instead of the last ones; those that take a moment come with curves."""
-        if self._formulas is not None:
-            self._formulas.cancel()
-        self._formulas = asyncio.gather(*(self._call(task, FORMULAS) for task in tasks), return_exceptions=True)
+        for formula in self._formulas:
+            formula.cancel()
+        self._formulas = [self.pool.submit(task, owner=self.settings, by=FORMULAS) for task in tasks]
         if tasks:
-            await asyncio.wait({self._formulas}, timeout=PATIENCE)
+            await asyncio.wait([*map(awaitable, self._formulas)], timeout=PATIENCE)
 
     def fail(self, what: str, error: BaseException, topic: str | None = None) -> None:
         """Log and report an error; what was to be computed no longer is."""
