@@ -43,8 +43,8 @@ HERE = Path(__file__).parent
 # compiled once for all sessions
 TEMPLATE = Environment(loader=FileSystemLoader(HERE)).get_template("shell.html")
 STYLES = (HERE / "styles.css").read_text(encoding="utf-8")
-SCRIPT = script("shell.js", "theme.js", "code/numbers.js", "present.js", "core/pins.js")
-READY = script("ready.js")
+PARTS = ("shell.js", "theme.js", "code/numbers.js", "present.js", "core/pins.js")
+SCRIPT = script(*PARTS) + panel.SCRIPT + script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # longest address that a phone still reads from a projected QR code, and longest message of a browser that is read
@@ -344,7 +344,7 @@ def build_app() -> Frame:
     template.add_panel("alerts", shell.alerts)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
-        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT + READY))
+        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT))
         pn.state.onload(_send_at_once)
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())
