@@ -7,6 +7,8 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST
+from panel.links import Callback
+from panel.viewable import Viewable
 
 from dpml_app.compat import forget
 from dpml_app.core.base_page import BasePage
@@ -40,7 +42,11 @@ class Places:
             name = f"{page.page_id}_{region}"
             look: Any = {"css_classes": ["place", name], "sizing_mode": "stretch_width", "margin": 0}
             laid = pn.Column(content, name=name, hooks=[self._dress], **look)
-            root = laid.get_root(self._doc)
+            # to connect callbacks of the browser, Panel gathers all models of a root several times
+            linked = any(part in Callback.registry for part in laid.select(Viewable))
+            root = laid.get_root(self._doc, preprocess=linked)
+            if not linked:
+                self._dress(laid, root, laid, None)
             self._doc.add_root(root)
             self._laid.append((laid, root))
 
