@@ -1,20 +1,22 @@
 """Many people at a time on processes behind nginx: waiting times, faults, and memory that remains.
 
-Run from the project's root on Linux with nginx: ``PYTHONPATH=tests python benchmarks/bench_load.py [--sessions 50]
-[--minutes 5] [--within 5] [--processes 2] [--one-client]``. The script starts processes of the app and an nginx with
-``deploy/nginx.conf``. Sessions speak Bokeh's protocol without browsers: each opens a page in turn (`VISITS`), scrolls
-through its open cards, moves a control, waits for the answer, then for ``--pause`` seconds on average. One of five
-sessions requests new noise instead, so that workers compute all curves of its page. Each session has an address of its
-own, unless ``--one-client`` puts all behind one router. The script prints:
+Run from the project's root on Linux with nginx and jemalloc (Debian's libjemalloc2): ``PYTHONPATH=tests python
+benchmarks/bench_load.py [--sessions 50] [--minutes 5] [--within 5] [--processes 2] [--one-client]``. The script starts
+processes of the app, with the memory settings of the Dockerfile, and an nginx with ``deploy/nginx.conf``. Sessions
+speak Bokeh's protocol without browsers: each opens a page in turn (`VISITS`), scrolls through its open cards, moves a
+control, waits for the answer, then for ``--pause`` seconds on average. One of five sessions requests new noise
+instead, so that workers compute all curves of its page. Each session has an address of its own, unless
+``--one-client`` puts all behind one router. The script prints:
 
 - faults: lines of the logs, dropped sockets, alerts of a page, answers that take more than 30 s.
 - health: seconds of a health check meanwhile.
 - opening: seconds from the address to the first answer of the page.
 - first, whole: seconds from a control's message to the first part of the answer, and to the whole answer.
 - resample: the same as first, for new noise.
-- alone: the same as first, for one session alone.
+- alone: the same as first, for one session alone, without nginx.
 - server: processors in use.
-- memory: of the processes and their workers, in MB: after one session opened each page, at most, and after all left.
+- memory: of the processes and their workers, in MB: after one session opened each page in each process and one more
+  requested new noise there, at most, and after all left.
 
 Goals for 50 sessions within 5 s, two processes and two processors: no fault, all openings within 14 s, a median of the
 answers of at most 0.2 s, and memory that returns to within 80 MB.
@@ -27,6 +29,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -35,6 +38,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from ctypes.util import find_library
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,6 +59,8 @@ VISITS = (
     ("evaluate", "evaluate-state", "epsilon", range(31), "seed"),
 )
 ONE_IN = 5
+# for each page a session that moves its control, and one that requests new noise
+ALONE = (*range(1, 6), *range(0, 25, 6))
 MAX_SESSIONS, MAX_MINUTES, MAX_PROCESSES = 200, 15.0, 8
 MAX_ANSWER = 30.0
 BETWEEN_CHECKS = 0.2
@@ -76,13 +82,24 @@ class Times:
     largest: float = 0.0
 
 
+def of_container() -> dict[str, str]:
+    """Return the environment of the Dockerfile that is about memory."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    told = dict(part.split("=") for line in re.findall("^ENV (.+)$", text, flags=re.M) for part in line.split())
+    if find_library("jemalloc") is None:
+        raise SystemExit("jemalloc is not installed. Install it: apt-get install libjemalloc2")
+    names = ("LD_PRELOAD", "PYTHONMALLOC", "MALLOC_CONF", "ARROW_DEFAULT_MEMORY_POOL")
+    return {name: told[name] for name in names}
+
+
 @contextmanager
-def deployed(folder: Path, count: int) -> Iterator[tuple[Proxy, list[int]]]:
-    """Serve the app by processes behind nginx; yield the proxy and the processes' ids. Their logs are in the folder."""
+def deployed(folder: Path, count: int) -> Iterator[tuple[Proxy, dict[int, int]]]:
+    """Serve the app by processes behind nginx; yield the proxy, and the processes' ports by their ids.
+
+    Their logs are in the folder.
+    """
     port, ports, servers = free_port(), [free_port() for _ in range(count)], []
-    # as the Dockerfile sets them
-    memory_options = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
-    environment = {**os.environ, **memory_options, "BOKEH_SECRET_KEY": "k" * 32}
+    environment = {**os.environ, **of_container(), "BOKEH_SECRET_KEY": "k" * 32}
     for each in ports:
         command = [sys.executable, "-m", "dpml_app", "--port", str(each), "--proxy", "--origin", f"localhost:{port}"]
         with (folder / f"log-{each}").open("wb") as out:
@@ -95,7 +112,7 @@ def deployed(folder: Path, count: int) -> Iterator[tuple[Proxy, list[int]]]:
                 time.sleep(0.5)
         proxy = Proxy(folder, ports, port)
         try:
-            yield proxy, [server.pid for server in servers]
+            yield proxy, {server.pid: each for server, each in zip(servers, ports, strict=True)}
         finally:
             proxy.stop()
     finally:
@@ -121,17 +138,17 @@ def memory_of(pids: Sequence[int]) -> float:
     return total
 
 
-async def person(proxy: Proxy, number: int, until: float, pause: float, times: Times, client: str) -> None:
+async def person(url: str, number: int, until: float, pause: float, times: Times, client: str) -> None:
     """Open a page and move its control until the time is over; one of five sessions requests new noise."""
     rng = random.Random(SEED + number)
     page, state, setting, values, seed = VISITS[number % len(VISITS)]
     # the session that resamples is on another page in each five
     resamples = number % ONE_IN == (number // ONE_IN) % ONE_IN
     near = [f"place-{page}-{card}" for card in (*PAGES[page].details, *(["advanced"] if resamples else []))]
-    session = SocketSession(proxy.url, f"?page={page}", state, near, trusted=False)
+    session = SocketSession(url, f"?page={page}", state, near, trusted=False)
     begun = time.perf_counter()
     try:
-        await session.open(**{"Authorization": PASSWORD, "Origin": proxy.url, "X-Test-Client": client})
+        await session.open(**{"Authorization": PASSWORD, "Origin": url, "X-Test-Client": client})
         await session.answered(120)
         times.opening.append(time.perf_counter() - begun)
         while time.monotonic() < until and not session.faults:
@@ -190,12 +207,16 @@ async def rest(pids: Sequence[int], quiet: float = 4.0, most: float = 300.0) -> 
     return time.monotonic() - begun
 
 
-async def measure(proxy: Proxy, pids: list[int], options: argparse.Namespace) -> None:
-    """Let one session open each page in each process, then all come; print the results."""
+async def measure(proxy: Proxy, ports: dict[int, int], options: argparse.Namespace) -> None:
+    """Let sessions open each page in each process, one after the other, then all come; print the results."""
+    pids = list(ports)
     sessions, minutes, pause, within = options.sessions, options.minutes, options.pause, options.within
     fresh, alone = memory_of(family(pids)), Times()
-    for number in range(2 * len(pids) * len(VISITS)):
-        await person(proxy, number, time.monotonic() + pause, pause, alone, f"198.51.100.{number}")
+    # not through nginx, which may send all sessions of a page to one process: what the first of a page computes and
+    # keeps would count as memory that remains of the crowd
+    for port in ports.values():
+        for number in ALONE:
+            await person(f"http://localhost:{port}", number, time.monotonic() + pause, pause, alone, "")
     await rest(pids)
     await asyncio.sleep(DISCARDED)
     before, times = memory_of(family(pids)), Times()
@@ -205,7 +226,7 @@ async def measure(proxy: Proxy, pids: list[int], options: argparse.Namespace) ->
     people = []
     for number in range(sessions):
         client = "192.0.2.1" if options.one_client else f"192.0.2.{number}"
-        people.append(asyncio.create_task(person(proxy, number, ends, pause, times, client)))
+        people.append(asyncio.create_task(person(proxy.url, number, ends, pause, times, client)))
         await asyncio.sleep(within / sessions)
     await asyncio.gather(*people)
     used, served = sum(map(processor, family(pids))) - used, sum(map(processor, pids)) - served
@@ -263,8 +284,8 @@ def main() -> None:
         parser.error(f"1 to {MAX_PROCESSES} processes")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with deployed(folder, options.processes) as (proxy, pids):
-            asyncio.run(measure(proxy, pids, options))
+        with deployed(folder, options.processes) as (proxy, ports):
+            asyncio.run(measure(proxy, ports, options))
             # before they end: a worker that is stopped in a task is no fault
             lines = [line for log in folder.glob("log-*") for line in log.read_text(encoding="utf-8").splitlines()]
         faults = Counter(fault_of(line) for line in lines)
