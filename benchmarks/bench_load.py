@@ -139,7 +139,7 @@ def memory_of(pids: Sequence[int]) -> float:
 
 
 async def person(url: str, number: int, until: float, pause: float, times: Times, client: str) -> None:
-    """Open a page and move its control until the time is over; one of five sessions requests new noise."""
+    """Open a page and move its control, once at least, until the time is over; one of five requests new noise."""
     rng = random.Random(SEED + number)
     page, state, setting, values, seed = VISITS[number % len(VISITS)]
     # the session that resamples is on another page in each five
@@ -151,7 +151,9 @@ async def person(url: str, number: int, until: float, pause: float, times: Times
         await session.open(**{"Authorization": PASSWORD, "Origin": url, "X-Test-Client": client})
         await session.answered(120)
         times.opening.append(time.perf_counter() - begun)
-        while time.monotonic() < until and not session.faults:
+        moved = False
+        while not (session.faults or (moved and time.monotonic() > until)):
+            moved = True
             if resamples:
                 name, value = seed, rng.randrange(2**31)
             else:
