@@ -4,9 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from bokeh.models import CategoricalColorMapper, CustomJS, Line, Text
+from bokeh.models import CustomJS, Line, Text
 from contrast import contrast, linear
-from dpml_app.drawing.figure import new_figure, write
 from dpml_app.drawing.styles import (
     BLUE,
     COST,
@@ -90,19 +89,11 @@ def test_every_word_on_the_cost_of_epsilon_follows_the_ground():
     told = inks_of(plot, "background_fill_color")
     assert len(words) == len(told) == 1
     for glyph, arguments in zip(words, told, strict=True):
-        mapped = getattr(glyph.text_color, "transform", None)
-        assert arguments["target"] is (mapped or glyph)
-        assert isinstance(mapped, CategoricalColorMapper) or arguments["light"] in (INKS[COST][0], INKS[REFERENCE][0])
-        assert getattr(arguments["target"], arguments["name"]) == arguments["light"]
+        assert arguments["target"] is glyph
+        assert arguments["light"] in (INKS[COST][0], INKS[REFERENCE][0])
+        assert getattr(glyph, arguments["name"]) == arguments["light"]
         inks = zip(np.atleast_1d(arguments["light"]), np.atleast_1d(arguments["dark"]), strict=True)
         assert all(contrast(a, GROUNDS["light"]) >= WORDS <= contrast(b, GROUNDS["dark"]) for a, b in inks)
-
-
-def test_a_column_of_colours_is_written_in_their_inks():
-    plot = new_figure("some")
-    written = write(plot, [1], [1], ["a"], color="color")
-    assert written.glyph.text_color.field == "color"
-    assert written.glyph.text_color.transform.factors == list(INKS)
 
 
 def test_lines_are_seen_in_the_dark():

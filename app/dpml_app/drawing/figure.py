@@ -8,7 +8,6 @@ import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import (
     BoxZoomTool,
-    CategoricalColorMapper,
     ColumnDataSource,
     CustomJS,
     CustomJSTickFormatter,
@@ -21,10 +20,10 @@ from bokeh.models import (
     ResetTool,
     SaveTool,
     Span,
+    Text,
     WheelZoomTool,
 )
 from bokeh.plotting import figure
-from bokeh.transform import transform
 
 from dpml_app.drawing.styles import INKS, REFERENCE
 
@@ -82,17 +81,11 @@ def style_tools(p: figure) -> None:
     p.xaxis.major_label_policy = NoOverlap()  # of crowded ticks some have no label
 
 
-def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **look: Any) -> GlyphRenderer:
-    """Write a column of texts on a canvas, in the font of the axes and the ink of a colour, or of a column of them."""
-    written = p.text(x, y, text, text_font=value(FONT), **look)
-    if color in INKS:
-        ink(p, written.glyph, color)
-    elif color is not None:
-        light, dark = (list(inks) for inks in zip(*INKS.values(), strict=True))
-        mapper = CategoricalColorMapper(factors=list(INKS), palette=light)
-        written.glyph.text_color = transform(color, mapper)
-        follow_ground(p, mapper, "palette", light, dark)
-    return written
+def write(p: figure, source: ColumnDataSource, text: Text, color: str, **options: Any) -> GlyphRenderer:
+    """Write a column of texts on a canvas, in the font of the axes and the ink of a colour."""
+    text.text_font = value(FONT)
+    ink(p, text, color)
+    return p.add_glyph(source, text, **options)
 
 
 def label(p: figure, x: float, y: float, text: str, color: str, size: int = 15, **look: Any) -> Label:

@@ -10,7 +10,7 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import NumeralTickFormatter
+from bokeh.models import Line, NumeralTickFormatter, Scatter, Segment, Text, VArea
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
@@ -105,29 +105,35 @@ class CostFigure(Figure):
 
     def _draw(self, p: figure) -> None:
         private = Style("private", BLUE, "circle")
-        p.varea("epsilon", "low", "high", source=self.curve, **private.band)
-        custom_band = p.varea("epsilon", "low", "high", source=self.hand, **CUSTOM.band)
-        best = p.line("epsilon", "best", source=self.curve, color=REFERENCE, line_width=3)
-        guess = p.line("epsilon", "guess", source=self.curve, color=REFERENCE, line_width=2, line_dash="dotted")
-        custom = p.line("epsilon", "mean", source=self.hand, **CUSTOM.line | {"line_width": 3})
-        mean = p.line("epsilon", "mean", source=self.curve, **private.line | {"line_width": 4})
+        band: dict[str, Any] = {"x": "epsilon", "y1": "low", "y2": "high"}
+        p.add_glyph(self.curve, VArea(**band, **private.band))
+        custom_band = p.add_glyph(self.hand, VArea(**band, **CUSTOM.band))
+        level: dict[str, Any] = {"x": "epsilon", "line_color": REFERENCE}
+        best = p.add_glyph(self.curve, Line(y="best", line_width=3, **level))
+        guess = p.add_glyph(self.curve, Line(y="guess", line_width=2, line_dash="dotted", **level))
+        custom = p.add_glyph(self.hand, Line(x="epsilon", y="mean", **CUSTOM.line | {"line_width": 3}))
+        mean = p.add_glyph(self.curve, Line(x="epsilon", y="mean", **private.line | {"line_width": 4}))
         self.custom = custom, custom_band
         # without a look for what is not selected, `figure_pane` keeps that of what is muted
         custom.update(muted_glyph=custom.glyph.clone(line_alpha=STALE), nonselection_glyph=None)
         custom_band.update(muted_glyph=custom_band.glyph.clone(fill_alpha=STALE_BAND), nonselection_glyph=None)
+        upright: dict[str, Any] = {"x0": "epsilon", "x1": "epsilon"}
         for start, end, alpha in (("mean", "exact", 1.0), ("exact", "best", SIMPLER_ALPHA)):
-            look: dict[str, Any] = {"color": COST, "line_alpha": alpha, "line_width": 7, "level": OVERLAY}
-            p.segment("epsilon", start, "epsilon", end, source=self.gap, **look)
-        p.scatter("epsilon", "accuracy", source=self.dots, color=BLUE, size=6, alpha=0.45, level=OVERLAY)
-        dot = {"line_color": "white", "line_width": 2.5, "level": OVERLAY}
-        p.scatter("epsilon", "mean", source=self.gap, size=17, color=BLUE, **dot)
-        bar: dict[str, Any] = {"color": CUSTOM.color, "line_width": 4, "level": OVERLAY}
-        p.segment("epsilon", "low", "epsilon", "high", source=self.point, **bar)
-        p.scatter("epsilon", "mean", source=self.point, size=19, marker=CUSTOM.marker, color=CUSTOM.color, **dot)
+            part = Segment(**upright, y0=start, y1=end, line_color=COST, line_alpha=alpha, line_width=7)
+            p.add_glyph(self.gap, part, level=OVERLAY)
+        faint: dict[str, Any] = {"fill_color": BLUE, "line_color": BLUE, "fill_alpha": 0.45, "line_alpha": 0.45}
+        p.add_glyph(self.dots, Scatter(x="epsilon", y="accuracy", size=6, **faint), level=OVERLAY)
+        dot: dict[str, Any] = {"x": "epsilon", "y": "mean", "line_color": "white", "line_width": 2.5}
+        p.add_glyph(self.gap, Scatter(size=17, fill_color=BLUE, **dot), level=OVERLAY)
+        bar = Segment(**upright, y0="low", y1="high", line_color=CUSTOM.color, line_width=4)
+        p.add_glyph(self.point, bar, level=OVERLAY)
+        diamond = Scatter(size=19, marker=CUSTOM.marker, fill_color=CUSTOM.color, **dot)
+        p.add_glyph(self.point, diamond, level=OVERLAY)
         # the browser puts the text where the frame has room
-        look = {"text_align": "align", "x_offset": "off", "level": OVERLAY}
-        bold = {"text_font_size": "18px", "text_font_style": "bold", "text_baseline": "bottom", "y_offset": -5}
-        write(p, "epsilon", "best", "text", source=self.gap, color=COST, name="cost-words", **look, **bold)
+        look: dict[str, Any] = {"text_align": "align", "x_offset": "off", "y_offset": -5, "text_baseline": "bottom"}
+        bold = {"text_font_size": "18px", "text_font_style": "bold"}
+        words = Text(x="epsilon", y="best", text="text", **look, **bold)
+        write(p, self.gap, words, COST, name="cost-words", level=OVERLAY)
         legend = PlotLegend(p)
         named = {"non-private baseline": best, "default classifier": mean, "custom model": custom}
         for name, drawn in {**named, "majority class": guess}.items():

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import holoviews as hv
 import numpy as np
-from bokeh.models import AllLabels
+from bokeh.models import AllLabels, Text
 
 from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
@@ -62,9 +62,9 @@ def chances_figure() -> ViewFigure:
     chart = ViewFigure("publish-chances", chances_view, {"bars": BARS, "drawn": DRAWN}, tips)
     look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
     drawn, bars = chart.sources["drawn"], chart.sources["bars"]
-    write(chart.plot, "chance", "y", "text", source=drawn, color=ORANGE, x_offset=12, **look)
+    write(chart.plot, drawn, Text(x="chance", y="y", text="text", x_offset=12, **look), ORANGE)
     look = {"text_font_size": "12px", "x_offset": 3, "y_offset": -2}
-    write(chart.plot, "start", "top", "shown", source=bars, color=REFERENCE, **look)
+    write(chart.plot, bars, Text(x="start", y="top", text="shown", **look), REFERENCE)
     return chart
 
 
