@@ -5,6 +5,7 @@ itself, so a later release keeps its ε per record. No scale, bin or bound is ta
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -193,10 +194,13 @@ class MixedEncoding(TransformerMixin, BaseEstimator):
         frame, cuts = self._raw(X), self._cut_points()
         encoded = np.zeros((len(frame), self.encoded_schema.n_features))
         rows, start = np.arange(len(frame)), 0
+        names = [str(name) for name in frame.columns]
+        times, place = Counter(names), {name: i for i, name in enumerate(names)}
         for f in self.schema.features:
-            if f.name not in frame.columns:
-                raise InvalidData(f"column {shown(f.name)} is missing: the table must have it, with {f.domain}")
-            values = frame[f.name]
+            if times[f.name] != 1:
+                wrong = f"occurs {times[f.name]} times" if times[f.name] else "is missing"
+                raise InvalidData(f"column {shown(f.name)} {wrong}: the table must have it once, with {f.domain}")
+            values = frame.iloc[:, place[f.name]]
             if f.kind == "categorical":
                 encoded[rows, start + f.positions(values, self.on_invalid)] = 1
                 start += len(f.categories or ())

@@ -89,6 +89,16 @@ def test_what_is_no_table_or_schema_is_named():
     assert MixedEncoding(RAW).transform([[50, "cook", True]]).tolist() == [[50, 0, 1, 0, 1]]
 
 
+def test_columns_are_matched_by_name_as_a_classifier_does():
+    """Columns of pd.read_csv(..., header=None) are numbers, and a column that is there twice was clipped."""
+    schema = Schema((Feature("1", "categorical", ("a", "b")), Feature("0", "numeric", lower=0, upper=9)))
+    table = pd.DataFrame({0: [3.0, 9.0], 1: ["a", "b"]})
+    encoding = MixedEncoding(schema, on_invalid="clip")
+    assert encoding.fit_transform(table).tolist() == [[1.0, 0.0, 3.0], [0.0, 1.0, 9.0]]
+    with pytest.raises(InvalidData, match="column '1' occurs 2 times"):
+        encoding.transform(table.set_axis(["1", "1"], axis=1))
+
+
 # ---- fewer ones a record
 
 
