@@ -117,21 +117,21 @@ def test_a_search_of_the_catalogue_tries_its_cases(capsys):
 
 def test_a_callable_of_ones_own_is_searched(capsys, tmp_path, monkeypatch):
     (tmp_path / "own_noise.py").write_text(
-        "def halved(data, draws, rng):\n"
-        "    return data + rng.laplace(scale=0.5, size=(draws, len(data)))\n"
+        "def faint(data, draws, rng):\n"
+        "    return data + rng.laplace(scale=0.02, size=(draws, len(data)))\n"
         "def coin(data, draws, rng):\n"
         "    return (rng.random(draws) < 0.6) ^ data\n"
         "coin.neighbours = [(False, True)]\n"
         "pairs = [([0.0], [0.4])]\n"
         "def as_array(data, draws, rng):\n"
         "    import numpy as np\n"
-        "    return halved(np.array(data), draws, rng)\n"
+        "    return np.array(data) + rng.laplace(scale=0.5, size=(draws, 1))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     quick = ["--seconds", "0.2"]
-    assert main(["audit", "--search", "own_noise:halved", "--length", "2", "--seconds", "3"]) == 1
+    assert main(["audit", "--search", "own_noise:faint", "--length", "2", "--seconds", "1"]) == 1
     text = capsys.readouterr().out
-    assert "own_noise:halved: a claim of ε = 1 does not hold" in text
+    assert "own_noise:faint: a claim of ε = 1 does not hold" in text
     assert "neighbours: [" in text
     assert "event: " in text
     # neighbours that the callable brings, and neighbours that are named
