@@ -169,12 +169,12 @@ class CardPage(BasePage, Generic[V, F]):
                 if "answer" in self.alerts.topics:
                     self.alerts.report("answer", "")
             except Exception as error:
-                with self.sender.hold():
-                    if self.known is None:
+                if self.known is None:
+                    with self.sender.hold():
                         self._return_to_last(error)
-                    else:
-                        names = sorted(str(self.settings.param[n].label) for n in changed)
-                        self.fail(", ".join(names), error, topic="answer")
+                else:
+                    names = sorted(str(self.settings.param[n].label) for n in changed)
+                    self.work.fail(", ".join(names), error)
 
     async def _load(self) -> None:
         """Load the facts of the chosen data set."""
@@ -253,8 +253,8 @@ class CardPage(BasePage, Generic[V, F]):
         if tasks:
             await asyncio.wait([*map(awaitable, self._formulas)], timeout=PATIENCE)
 
-    def fail(self, what: str, error: BaseException, topic: str | None = None) -> None:
-        """Log and report an error; what was to be computed no longer is."""
+    def fail(self, what: str, error: BaseException, topic: str | None = "answer") -> None:
+        """Log and report an error; a topic of its own keeps the message longer than until the next answer."""
         super().fail(what, error, topic)
         self.cards.grey(self.work.running)
 
