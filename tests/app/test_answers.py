@@ -1,6 +1,7 @@
 """The answers of a page of cards to changes that come in any order, and to computations that fail."""
 
 import asyncio
+import threading
 
 import pytest
 from dpml_app.core.card import CHOSEN, DEFERRED, IMMEDIATE, WORKER
@@ -82,3 +83,28 @@ def test_failure_stops_the_curves_of_the_setting_before(alone, page, monkeypatch
     run(alone, script)
     assert alone.alerts == ["ε: MemoryError: none is left"]
     assert shown(page) == ("Stopped by an error", False, {"cost": ["waiting"]})
+
+
+def test_data_set_chosen_while_another_fails_to_load_is_shown(alone, page, monkeypatch):
+    facts, begun, may = page.facts_of, threading.Event(), threading.Event()
+
+    def load(name):
+        if name == "mushrooms":
+            begun.set()
+            may.wait(60)
+            raise OSError("the file is damaged")
+        return facts(name)
+
+    monkeypatch.setattr(type(page), "facts_of", staticmethod(load))
+
+    async def script():
+        page.settings.dataset = "mushrooms"
+        await until(begun.is_set)
+        page.settings.dataset = "census"
+        may.set()
+        await until(lambda: not alone._busy)
+
+    run(alone, script)
+    assert page.settings.dataset == "census"
+    assert page.controls.dataset_note.object == page.note(facts("census"))
+    assert alone.alerts == []

@@ -169,12 +169,8 @@ class CardPage(BasePage, Generic[V, F]):
                 if "answer" in self.alerts.topics:
                     self.alerts.report("answer", "")
             except Exception as error:
-                if self.known is None:
-                    with self.sender.hold():
-                        self._return_to_last(error)
-                else:
-                    names = sorted(str(self.settings.param[n].label) for n in changed)
-                    self.work.fail(", ".join(names), error)
+                names = sorted(str(self.settings.param[n].label) for n in changed)
+                self.work.fail(", ".join(names), error)
 
     async def _load(self) -> None:
         """Load the facts of the chosen data set."""
@@ -185,11 +181,17 @@ class CardPage(BasePage, Generic[V, F]):
             self.known, self._filled = None, ""
             self.work.stop(f"Loading {uploaded_table.display_name(name)}…")
         assert self.facts_of is not None
-        self._keep_shipped(name)
-        self.known = await self._call(Task(self.facts_of, (name,)))
-        self._dataset = name
+        try:
+            self._keep_shipped(name)
+            known = await self._call(Task(self.facts_of, (name,)))
+        except Exception as error:
+            if "dataset" not in self._changed:  # no other one was chosen meanwhile
+                with self.sender.hold():
+                    self._return_to_last(error)
+            return
         with self.sender.hold():
-            self.controls.dataset_note.object = self.note(self.known)
+            self.known, self._dataset = known, name
+            self.controls.dataset_note.object = self.note(known)
 
     def _return_to_last(self, error: Exception) -> None:
         """Report a data set that cannot be loaded, and choose the last one that could be."""
