@@ -1,6 +1,8 @@
 """The answers of a page of cards to changes that come in any order, and to computations that fail."""
 
 import asyncio
+import gc
+import logging
 import threading
 
 import pytest
@@ -21,13 +23,13 @@ def page(alone):
     return alone.enter("explore", "&dataset=toy&draws=10", only=("cost", "roc")).page
 
 
-def fail_at(place, page, monkeypatch):
+def fail_at(place, page, monkeypatch, fail=no_memory):
     """Have all tasks at a place fail until the patch is undone."""
     tasks_of = page.cards.tasks_of
 
     def changed(key, task):
         at = key[1] if key[1] in CHOSEN else CURVE
-        return Task(no_memory, (task,)) if at == place else task
+        return Task(fail, (task,)) if at == place else task
 
     def failing(values, facts):
         tasks = tasks_of(values, facts)
@@ -108,3 +110,33 @@ def test_data_set_chosen_while_another_fails_to_load_is_shown(alone, page, monke
     assert page.settings.dataset == "census"
     assert page.controls.dataset_note.object == page.note(facts("census"))
     assert alone.alerts == []
+
+
+@pytest.mark.parametrize("place", ["load", IMMEDIATE, DEFERRED, WORKER])
+def test_failure_after_a_page_is_closed_is_not_logged(alone, page, monkeypatch, caplog, place):
+    begun, may, failed = threading.Event(), threading.Event(), threading.Event()
+
+    def fail(_argument):
+        begun.set()
+        may.wait(60)
+        failed.set()
+        raise MemoryError
+
+    if place == "load":
+        monkeypatch.setattr(type(page), "facts_of", staticmethod(fail))
+    else:
+        fail_at(place, page, monkeypatch, fail)
+
+    async def script():
+        page.settings.param.update(dataset="census", seed=11)
+        await until(begun.is_set)
+        tasks = set(page.sender.tasks)
+        page.stop()
+        may.set()
+        await until(lambda: failed.is_set() and all(task.done() for task in tasks))
+        await asyncio.sleep(0.05)
+
+    with caplog.at_level(logging.INFO):
+        run(alone, script)
+        gc.collect()
+    assert [record for record in caplog.records if record.msg == "error" or record.levelno > logging.INFO] == []

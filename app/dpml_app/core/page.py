@@ -145,6 +145,8 @@ class CardPage(BasePage, Generic[V, F]):
         """Stop computing for a page that has been closed."""
         super().stop()
         self.work.stop()
+        for task in self.sender.tasks:
+            task.cancel()
         for formula in self._formulas:
             formula.cancel()
 
@@ -160,7 +162,7 @@ class CardPage(BasePage, Generic[V, F]):
 
     async def _answer(self) -> None:
         """Answer the latest setting until nothing has changed meanwhile."""
-        while self._changed and self.sender.doc is not None:
+        while self._changed:
             changed, self._changed = self._changed, set()
             try:
                 if "dataset" in changed:
@@ -216,12 +218,13 @@ class CardPage(BasePage, Generic[V, F]):
         if self._answered is None or values != self._answered[0]:
             self.work.stop()
         answering = asyncio.gather(self._ask_formulas(late), *map(self._call, at_once))
-        if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
-            with self.sender.hold():
-                self.cards.grey(computing=True, tasks=tasks)
-        await answering
-        if self.sender.doc is None:
-            return
+        try:
+            if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
+                with self.sender.hold():
+                    self.cards.grey(computing=True, tasks=tasks)
+            await answering
+        finally:
+            answering.cancel()  # the page has been closed
         self._answered, self.cards.tasks = (values, facts), tasks
         with self.sender.hold():
             self.show_risk()
@@ -235,7 +238,7 @@ class CardPage(BasePage, Generic[V, F]):
         missing = self.cards.missing()
         if missing:
             await asyncio.sleep(DELAY)
-        if self._answered is not answered or self.sender.doc is None:
+        if self._answered is not answered:
             return
         with self.sender.hold():
             self.work.request(missing)
