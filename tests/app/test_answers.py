@@ -140,3 +140,30 @@ def test_failure_after_a_page_is_closed_is_not_logged(alone, page, monkeypatch, 
         run(alone, script)
         gc.collect()
     assert [record for record in caplog.records if record.msg == "error" or record.levelno > logging.INFO] == []
+
+
+def test_hidden_page_answers_no_change(alone, page, monkeypatch):
+    begun, may, notes = threading.Event(), threading.Event(), []
+
+    def wait(_task):
+        begun.set()
+        may.wait(60)
+
+    async def script():
+        with monkeypatch.context() as patch:
+            fail_at(IMMEDIATE, page, patch, wait)
+            page.settings.epsilon = 0.5
+            await until(begun.is_set)
+        page.shown = False
+        page.settings.dataset = "glass"  # the page shown instead supports six classes
+        may.set()
+        for _ in range(2):
+            await until(lambda: not alone._busy)
+            notes.append(page.controls.dataset_note.object)
+            page.settings.dataset, page.shown = "census", True
+            page.resume()
+
+    run(alone, script)
+    facts = page.facts_of
+    assert notes == [page.note(facts(name)) for name in ("toy", "census")]
+    assert alone.alerts == []

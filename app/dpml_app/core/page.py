@@ -161,8 +161,8 @@ class CardPage(BasePage, Generic[V, F]):
         self.resume()
 
     async def _answer(self) -> None:
-        """Answer the latest setting until nothing has changed meanwhile."""
-        while self._changed:
+        """Answer the latest setting until nothing has changed meanwhile, or another page is shown."""
+        while self._changed and self.shown:
             changed, self._changed = self._changed, set()
             try:
                 if "dataset" in changed:
