@@ -376,7 +376,7 @@ class TaskRunner:
     hold: Callable[[], AbstractContextManager[None]]
     # takes results as they come, by task, inside a hold
     show: Callable[[Mapping[Task, Any]], None]
-    # takes what failed, in words, and the exception
+    # takes what failed, in words, and the exception, inside a hold, once the runner has stopped
     failed: Callable[[str, BaseException], None]
     # takes a status, the numbers of results and tasks, whether more come, and what a button does instead of a cancel
     tell: Callable[..., None]
@@ -415,6 +415,12 @@ class TaskRunner:
             self._cancelled = False
             self._start()
 
+    def fail(self, what: str, error: BaseException) -> None:
+        """Compute no more, and report an error; the next request tries again."""
+        with self.hold():
+            self.stop("Stopped by an error")
+            self.failed(what, error)
+
     def _outdate(self) -> None:
         self._generation += 1
         for future in self._futures:
@@ -448,9 +454,7 @@ class TaskRunner:
                             self._say()
         except Exception as error:
             if generation == self._generation:
-                with self.hold():
-                    self.failed(self.what.capitalize(), error)
-                    self.stop("Stopped by an error")  # the next request tries again
+                self.fail(self.what.capitalize(), error)
 
     def _say(self, text: str = "", label: str = "") -> None:
         """Show a text, or else how many results are there."""

@@ -145,6 +145,8 @@ class CardPage(BasePage, Generic[V, F]):
         """Stop computing for a page that has been closed."""
         super().stop()
         self.work.stop()
+        for task in self.sender.tasks:
+            task.cancel()
         for formula in self._formulas:
             formula.cancel()
 
@@ -159,8 +161,8 @@ class CardPage(BasePage, Generic[V, F]):
         self.resume()
 
     async def _answer(self) -> None:
-        """Answer the latest setting until nothing has changed meanwhile."""
-        while self._changed and self.sender.doc is not None:
+        """Answer the latest setting until nothing has changed meanwhile, or another page is shown."""
+        while self._changed and self.shown:
             changed, self._changed = self._changed, set()
             try:
                 if "dataset" in changed:
@@ -169,12 +171,8 @@ class CardPage(BasePage, Generic[V, F]):
                 if "answer" in self.alerts.topics:
                     self.alerts.report("answer", "")
             except Exception as error:
-                with self.sender.hold():
-                    if self.known is None:
-                        self._return_to_last(error)
-                    else:
-                        names = sorted(str(self.settings.param[n].label) for n in changed)
-                        self.fail(", ".join(names), error, topic="answer")
+                names = sorted(str(self.settings.param[n].label) for n in changed)
+                self.work.fail(", ".join(names), error)
 
     async def _load(self) -> None:
         """Load the facts of the chosen data set."""
@@ -185,11 +183,17 @@ class CardPage(BasePage, Generic[V, F]):
             self.known, self._filled = None, ""
             self.work.stop(f"Loading {uploaded_table.display_name(name)}…")
         assert self.facts_of is not None
-        self._keep_shipped(name)
-        self.known = await self._call(Task(self.facts_of, (name,)))
-        self._dataset = name
+        try:
+            self._keep_shipped(name)
+            known = await self._call(Task(self.facts_of, (name,)))
+        except Exception as error:
+            if "dataset" not in self._changed:  # no other one was chosen meanwhile
+                with self.sender.hold():
+                    self._return_to_last(error)
+            return
         with self.sender.hold():
-            self.controls.dataset_note.object = self.note(self.known)
+            self.known, self._dataset = known, name
+            self.controls.dataset_note.object = self.note(known)
 
     def _return_to_last(self, error: Exception) -> None:
         """Report a data set that cannot be loaded, and choose the last one that could be."""
@@ -214,12 +218,13 @@ class CardPage(BasePage, Generic[V, F]):
         if self._answered is None or values != self._answered[0]:
             self.work.stop()
         answering = asyncio.gather(self._ask_formulas(late), *map(self._call, at_once))
-        if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
-            with self.sender.hold():
-                self.cards.grey(computing=True, tasks=tasks)
-        await answering
-        if self.sender.doc is None:
-            return
+        try:
+            if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
+                with self.sender.hold():
+                    self.cards.grey(computing=True, tasks=tasks)
+            await answering
+        finally:
+            answering.cancel()  # the page has been closed
         self._answered, self.cards.tasks = (values, facts), tasks
         with self.sender.hold():
             self.show_risk()
@@ -233,7 +238,7 @@ class CardPage(BasePage, Generic[V, F]):
         missing = self.cards.missing()
         if missing:
             await asyncio.sleep(DELAY)
-        if self._answered is not answered or self.sender.doc is None:
+        if self._answered is not answered:
             return
         with self.sender.hold():
             self.work.request(missing)
@@ -253,8 +258,8 @@ class CardPage(BasePage, Generic[V, F]):
         if tasks:
             await asyncio.wait([*map(awaitable, self._formulas)], timeout=PATIENCE)
 
-    def fail(self, what: str, error: BaseException, topic: str | None = None) -> None:
-        """Log and report an error; what was to be computed no longer is."""
+    def fail(self, what: str, error: BaseException, topic: str | None = "answer") -> None:
+        """Log and report an error; a topic of its own keeps the message longer than until the next answer."""
         super().fail(what, error, topic)
         self.cards.grey(self.work.running)
 

@@ -194,7 +194,6 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
         if change:
             self.alerts.report("fit", change, "info")
         self.controls.offer()
-        self.alerts.report(self.what.capitalize(), "")
 
     def words(self, values: AuditValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         main_results = results.get(self.main_card, {})
