@@ -407,13 +407,14 @@ class TaskRunner:
 
     def press(self) -> None:
         """Cancel a run, or resume it."""
-        if self.running:
-            self._cancel()
-        elif self._tasks is not None and not self._cancelled:
-            self._cancelled = True  # it ended while the click was on its way: what its setting still asks for stays
-        else:
-            self._cancelled = False
-            self._start()
+        with self.hold():  # in a notebook a click may come in another thread than results
+            if self.running:
+                self._cancel()
+            elif self._tasks is not None and not self._cancelled:
+                self._cancelled = True  # it ended while the click was on its way: what its setting still asks for stays
+            else:
+                self._cancelled = False
+                self._start()
 
     def fail(self, what: str, error: BaseException) -> None:
         """Compute no more, and report an error; the next request tries again."""
@@ -434,13 +435,13 @@ class TaskRunner:
     def _start(self) -> None:
         tasks, self._done = self._tasks or [], 0
         self._futures = [self.pool.submit(task, owner=self.owner) for task in tasks]
-        coming = dict(zip(map(awaitable, self._futures), tasks, strict=True))
         self._say()
         if tasks:
-            self.spawn(self._follow(self._generation, coming))
+            self.spawn(self._follow(self._generation, dict(zip(self._futures, tasks, strict=True))))
 
-    async def _follow(self, generation: int, coming: dict[asyncio.Future, Task]) -> None:
+    async def _follow(self, generation: int, asked: dict[Future, Task]) -> None:
         """Show results as they come, until there is a newer request."""
+        coming = {awaitable(future): task for future, task in asked.items()}
         try:
             while coming:
                 await asyncio.wait(coming, timeout=FLUSH_EVERY, return_when=asyncio.FIRST_EXCEPTION)

@@ -126,6 +126,40 @@ def test_a_moved_setting_is_answered_without_another_host(cells):
     live.close()
 
 
+def test_messages_in_a_thread_that_ends_are_answered(cells):
+    async def run():
+        live, doc = dpml_app.card("select.accuracy", data="toy", draws=10), Document()
+        add_to_doc(live.get_root(doc, Wire()), doc, hold=True)
+        page = live.page
+
+        async def in_a_thread(change):
+            async def message():
+                with set_curdoc(doc):
+                    change()
+
+            # its loop ends at once
+            await asyncio.to_thread(asyncio.run, message())
+            while page.sender.tasks or page.work.running:
+                await asyncio.sleep(0.01)
+
+        with set_curdoc(doc):
+            live[0].opened = True
+        while not page.state.data["answers"][0] or page.sender.tasks:
+            await asyncio.sleep(0.01)
+        await in_a_thread(lambda: page.settings.param.update(epsilon=1.0))
+        assert page.progress.state.data["done"] == page.progress.state.data["total"] != [0]
+        page.settings.epsilon = 0.5
+        while not page.work.running:
+            await asyncio.sleep(0.01)
+        page.work.press()
+        # resumes the run
+        await in_a_thread(page.work.press)
+        assert page.progress.state.data["done"] == page.progress.state.data["total"] != [0]
+        live.close()
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
 def test_messages_of_two_outputs_and_inner_ones_ask_no_other_host(cells):
     lives, wire = [dpml_app.card("rivals") for _ in range(2)], Wire()
     for live in lives:

@@ -68,7 +68,7 @@ class CardPage(BasePage, Generic[V, F]):
         self.known: F | None = None if "dataset" in names else cast(F, NoFacts())
         self._answered: tuple[V, F] | None = None
         self._changed: set[str] = set()
-        self._answering: asyncio.Task | None = None
+        self._answering = False
         # the last data set that could be loaded, and the one that the picture shows before it is loaded
         self._dataset, self._filled = GENERATED, ""
         self.controls = self.controls_kind(settings, self.alerts.report, self.kinds)
@@ -152,16 +152,24 @@ class CardPage(BasePage, Generic[V, F]):
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
-        idle = self._answering is None or self._answering.done()
-        if self._changed and self.sender.doc is not None and self.shown and idle:
-            self._answering = self.sender.spawn(self._answer())
+        if self._changed and self.sender.doc is not None and self.shown:
+            self.sender.spawn(self._answer())
 
     def _on_change(self, *events: Any) -> None:
         self._changed |= {event.name for event in events}
         self.resume()
 
     async def _answer(self) -> None:
-        """Answer the latest setting until nothing has changed meanwhile, or another page is shown."""
+        """Answer the latest setting until nothing has changed meanwhile or another page is shown, unless a task does."""
+        if self._answering:
+            return
+        self._answering = True
+        try:
+            await self._answer_all()
+        finally:
+            self._answering = False
+
+    async def _answer_all(self) -> None:
         while self._changed and self.shown:
             changed, self._changed = self._changed, set()
             try:
@@ -243,7 +251,7 @@ class CardPage(BasePage, Generic[V, F]):
         with self.sender.hold():
             self.work.request(missing)
             self.cards.grey(self.work.running)
-            due = bool(self._changed) or (self._answering is not None and not self._answering.done())
+            due = bool(self._changed) or self._answering
             self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [due]}
 
     def _call(self, task: Task) -> asyncio.Future:

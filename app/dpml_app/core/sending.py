@@ -52,7 +52,11 @@ def _flush(doc: Document, messages: Any) -> None:
 
 
 class Sender:
-    """The document that shows a page, None before the page begins and after it ends, and the tasks that change it."""
+    """The document that shows a page, None before the page begins and after it ends, and the tasks that change it.
+
+    All tasks run in the event loop of the first one. JupyterLab may send the messages of a slider to another thread,
+    whose loop may end before the page.
+    """
 
     # an output in a notebook sends its changes in its own way
     one_message: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(one_message)
@@ -60,19 +64,27 @@ class Sender:
     def __init__(self) -> None:
         self.doc: Document | None = None
         self.tasks: set[asyncio.Task] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def hold(self) -> AbstractContextManager[None]:
         """Send all changes as one message."""
         return self.one_message(self.doc)
 
-    def spawn(self, work: Coroutine) -> asyncio.Task:
-        """Return the task that runs a coroutine in the context of the document.
+    def spawn(self, work: Coroutine) -> None:
+        """Run a coroutine as a task, in the context of the document.
 
         Not by `pn.state.execute`: it adds a callback to the document, which is sometimes lost if another task holds
         the document's events (Panel 1.9.4).
         """
+        running = asyncio.get_running_loop()
+        self._loop = self._loop or running
         with set_curdoc(self.doc):
-            task = asyncio.get_running_loop().create_task(work)
+            if running is self._loop:
+                self._create_task(work)
+            else:
+                self._loop.call_soon_threadsafe(self._create_task, work)
+
+    def _create_task(self, work: Coroutine) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
-        return task

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ import param
 from bokeh.document import Document
 from panel.io.notebook import block_comm
 from panel.io.resources import LOCAL_DIST
-from panel.io.state import set_curdoc
 
 from dpml_app import uploaded_table
 from dpml_app.core.page import CardPage
@@ -64,7 +62,6 @@ class Live(pn.Column):
         self._opened = Opened(margin=0)
         super().__init__(self._opened, *parts, hooks=[inline_styles, self._on_shown], **look)
         self._page, self._table, self._another = page, table, again
-        self._task: asyncio.Task | None = None
         self._root: Any = None
         self._in_message = False
         page.sender.one_message = self._one_message
@@ -87,11 +84,8 @@ class Live(pn.Column):
 
     def _start(self, _event: Any) -> None:
         """Let the page begin, now that a browser listens."""
-        self._task = asyncio.get_running_loop().create_task(self._start_in(pn.state.curdoc))
-
-    async def _start_in(self, doc: Document | None) -> None:
-        with set_curdoc(doc):
-            await self._page.start()
+        self._page.sender.doc = pn.state.curdoc
+        self._page.sender.spawn(self._page.start())
 
     @contextmanager
     def _one_message(self, _doc: Document | None = None) -> Iterator[None]:
@@ -127,8 +121,6 @@ class Live(pn.Column):
         """Stop computing, and let the table go."""
         if self._root is not None:
             _SHOWN.pop(self._root.ref["id"], None)
-        if self._task is not None:
-            self._task.cancel()
         self._page.stop()
         if self._table is not None:
             self._page.pool.forget(self._table.name)
