@@ -148,3 +148,14 @@ addEventListener("toggle", ({target}) => {
   // its controls come from the server
   if (target.matches?.(".advanced[open]")) { setTimeout(() => target.scrollIntoView({block: "nearest"}), 500) }
 }, true)
+
+// Lists open only by a click (panel-material-ui 0.16). The space bar opens at its release, which would choose an item.
+for (const [kind, keys] of [["keydown", ["Enter", "ArrowDown", "ArrowUp"]], ["keyup", [" "]]]) {
+  addEventListener(kind, (event) => {
+    const [list] = event.composedPath()
+    if (keys.includes(event.key) && list.matches?.(".MuiSelect-select")) {
+      event.preventDefault()
+      list.click()
+    }
+  }, {capture: true})
+}

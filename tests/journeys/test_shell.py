@@ -178,3 +178,21 @@ def test_nothing_stays_of_sessions_that_have_ended(browser):
             process.wait(30)
         except subprocess.TimeoutExpired:
             process.kill()
+
+
+def test_list_opens_by_keyboard(app):
+    app.enter("select")
+    page = app.page
+    choice = page.get_by_role("combobox", name="Data set")
+    for key in ("Enter", " ", "ArrowUp", "ArrowDown"):
+        choice.focus()
+        page.keyboard.press(key)
+        expect(page.get_by_role("menuitem").first).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(choice).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitem").first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    second = page.get_by_role("menuitem").nth(1).inner_text()
+    page.keyboard.press("Enter")
+    expect(choice).to_have_text(second)
