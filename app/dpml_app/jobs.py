@@ -354,10 +354,16 @@ def pool() -> Pool:
     return Pool()
 
 
+def seen(done: asyncio.Future) -> None:
+    """Look at the error of a future, as asyncio logs one that nobody waits for any more."""
+    if not done.cancelled():
+        done.exception()
+
+
 def awaitable(future: Future) -> asyncio.Future:
-    """Return a future of asyncio; nothing is logged of an error that nobody waits for any more."""
+    """Return a future of asyncio, whose error is not logged."""
     coming = asyncio.wrap_future(future)
-    coming.add_done_callback(lambda done: done.cancelled() or done.exception())
+    coming.add_done_callback(seen)
     return coming
 
 

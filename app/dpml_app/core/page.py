@@ -20,7 +20,7 @@ from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.drawing.progress import Progress
-from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner, awaitable
+from dpml_app.jobs import ANSWERS, FORMULAS, Pool, Task, TaskRunner, awaitable, seen
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
 
@@ -160,7 +160,7 @@ class CardPage(BasePage, Generic[V, F]):
         self.resume()
 
     async def _answer(self) -> None:
-        """Answer the latest setting until nothing has changed meanwhile or another page is shown, unless a task does."""
+        """Answer the latest setting until nothing has changed or another page is shown, unless a task does so."""
         if self._answering:
             return
         self._answering = True
@@ -226,6 +226,7 @@ class CardPage(BasePage, Generic[V, F]):
         if self._answered is None or values != self._answered[0]:
             self.work.stop()
         answering = asyncio.gather(self._ask_formulas(late), *map(self._call, at_once))
+        answering.add_done_callback(seen)
         try:
             if not (await asyncio.wait({answering}, timeout=DELAY))[0]:
                 with self.sender.hold():
