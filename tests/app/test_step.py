@@ -11,8 +11,8 @@ from benchmarks.bench_step import dearest_step
 )
 def test_a_step_enters_few_files_and_functions_and_few_times(alone, page_id, files, functions, entries):
     page = alone.enter(page_id, only=("none",))
-    # results that come in two parts on a busy machine are shown twice
-    step = min((dearest_step(page) for _ in range(2)), key=lambda step: step.entries.total())
+    # on a busy machine results come in two parts, and cards are greyed meanwhile
+    step = min((dearest_step(page) for _ in range(4)), key=lambda step: step.entries.total())
     assert len(step.entries) <= files, step.entries
     assert len(step.functions) <= functions, step.functions
     assert step.entries.total() <= entries, step.entries
