@@ -15,7 +15,7 @@ from panel.io.notebook import block_comm
 
 
 class Comm:
-    """What an output is reached by; records messages."""
+    """A connection to the output in the browser, which records messages."""
 
     id, _comm = "comm", True
 

@@ -1,7 +1,7 @@
 """The cards of a page: what one declares, and the places and results of all.
 
-A page knows its cards by the contract `Card` alone: another card is a class in a file of its own. A card is made when
-its place comes near the view: a figure that nobody has scrolled to costs neither the server nor the browser anything.
+A page uses its cards only through the contract `Card`, so a new card is a class in a file of its own. A card is created
+when its place is near the view. Until then it uses no time of the server or the browser.
 """
 
 from collections.abc import Callable, Mapping, Sequence

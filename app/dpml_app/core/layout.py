@@ -16,7 +16,7 @@ from dpml_app.text.glossary import mark
 
 # on a phone the control stays in reach while the picture is in view
 CONTROL_STYLE = script("core/control.css")
-# as much further in begins the line of a slider than what it stands in
+# pixels between the edge of a slider's element and the start of its line
 INSET = 21
 
 
